@@ -14,11 +14,13 @@ from typing import Any
 from suite.configs import run_settings
 
 
-def add_cache_flags(action: argparse.ArgumentParser, do: Callable[[argparse.Namespace], int]
-                    ) -> None:
-  """Adds what every action of `suite lifelong` has."""
+def add_cache_flags(action: argparse.ArgumentParser, do: Callable[[argparse.Namespace], int],
+                    default: str = "") -> None:
+  """Adds what every action of `suite lifelong` has; `default` names a cache if none is given."""
   run_settings.add_flags(action, "debug")
-  action.add_argument("--cache", required=True, type=pathlib.Path, metavar="DIR")
+  action.add_argument("--cache", required=not default, default=pathlib.Path(default),
+                      type=pathlib.Path, metavar="DIR",
+                      help=f"folder of the answers{f' ({default})' if default else ''}")
   action.add_argument("--json", action="store_true", help="print one JSON object")
   action.set_defaults(do=do)
 
@@ -160,15 +162,19 @@ def scale(args: argparse.Namespace, cache: Any) -> Any:
   return lifelong.Scale(args.by, found["--weights"], found["--chance"], groups)
 
 
-def cluster_rows(path: pathlib.Path) -> list[tuple[str, str]]:
-  """(id, cluster) of each row of a csv."""
+def cluster_names(path: pathlib.Path) -> dict[str, str]:
+  """id -> cluster of the rows of a csv that have one."""
   from suite import lifelong
   with open(path, encoding="utf-8-sig", newline="") as file:
     rows = csv.DictReader(file)
     if not {"id", "cluster"} <= set(rows.fieldnames or ()):
       raise lifelong.CacheError(f"{path} has the columns {rows.fieldnames}; expected id and "
                                 "cluster.")
-    return [(row["id"], row["cluster"]) for row in rows]
+    found: dict[str, str] = {}
+    for row in rows:
+      if row["cluster"] and found.setdefault(row["id"], row["cluster"]) != row["cluster"]:
+        raise lifelong.CacheError(f"{path} has two clusters of {row['id']!r}. Give one.")
+    return found
 
 
 def clusters(path: pathlib.Path | None, cache: Any) -> Any:
@@ -178,26 +184,20 @@ def clusters(path: pathlib.Path | None, cache: Any) -> Any:
   import numpy as np
 
   from suite import lifelong
-  names: dict[str, int] = {}
-  found = np.full([cache.num_samples], -1, np.int64)
-  given = cluster_rows(path)
-  places = cache.sample_ids.find([name for name, _ in given])
-  for place, (name, cluster) in zip(places.tolist(), given):
-    number = names.setdefault(cluster, len(names))
-    if place >= 0 and found[place] not in (-1, number):
-      raise lifelong.CacheError(f"{path} has two clusters of {name!r}. Give one.")
-    if place >= 0:
-      found[place] = number
-  if np.any(found < 0):
-    missing = int(np.argmax(found < 0))
+  from suite.lifelong.cache import accuracy_cache
+  given = cluster_names(path)
+  found = np.zeros([cache.num_samples], np.int64)
+  places = cache.sample_ids.find(list(given))
+  codes = np.unique(list(given.values()), return_inverse=True)[1] + 1
+  found[places[places >= 0]] = codes[places >= 0]
+  if np.any(found == 0):
+    missing = int(np.argmin(found))
     raise lifelong.CacheError(
-        f"{path} has no cluster of {int(np.sum(found < 0)):,} of the {cache.num_samples:,} "
+        f"{path} has no cluster of {int(np.sum(found == 0)):,} of the {cache.num_samples:,} "
         f"samples, such as {cache.sample_ids.at([missing])[0]!r}. Give each one; a "
         "sample by itself is a cluster, too.")
-  if len(np.unique(found)) < 2:
-    raise lifelong.CacheError(f"{path} has one cluster for all samples: nothing says how much "
-                              "clusters differ. Leave --clusters out, or give finer ones.")
-  return found
+  accuracy_cache.check_clusters(found, str(path))
+  return found - 1
 
 
 def scores_record(one: Any) -> dict[str, Any]:

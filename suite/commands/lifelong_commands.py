@@ -339,6 +339,8 @@ def _add_clusters_flags(action: argparse.ArgumentParser) -> None:
       "comparisons use them. Without options: says how many there are.")
   action.add_argument("--csv", type=pathlib.Path, metavar="FILE",
                       help="csv with the columns id and cluster")
+  action.add_argument("--replace", action="store_true",
+                      help="the file's clusters replace other ones that the cache has")
 
 
 def _clusters(args: argparse.Namespace) -> int:
@@ -346,20 +348,20 @@ def _clusters(args: argparse.Namespace) -> int:
   from suite.lifelong.cache import accuracy_cache
   cache = accuracy_cache.AccuracyCache(args.cache)
   if args.csv:
-    rows = [one for one in lifelong_answers.cluster_rows(args.csv) if one[1]]
-    cache.set_clusters([name for name, _ in rows], [cluster for _, cluster in rows])
+    given = lifelong_answers.cluster_names(args.csv)
+    cache.set_clusters(list(given), list(given.values()), replace=args.replace)
   found = cache.clusters
   num = 0 if found is None else len(set(found.tolist()))
   lifelong_answers.show(args, {"clusters": num, "samples": cache.num_samples}, [
-      f"{cache.num_samples:,} samples of {num:,} clusters" if num else "no clusters are known"])
+      f"{cache.num_samples:,} samples in {num:,} clusters" if num else "no clusters are known"])
   return 0
 
 
 def _add_export_flags(action: argparse.ArgumentParser) -> None:
   """Adds the flags of `suite lifelong export`."""
   action.description = (
-      "Writes a row for each answer that there is: model, task, id and value, which is 1 or 0, or "
-      "a score that is kept as it is. See docs/lifelong_cache.md for what can be asked of them.")
+      "Writes a row for each answer that there is: model, task, id, value, which is 1 or 0, or a "
+      "score that is kept as it is, and number of runs or generations that the value is of.")
   action.add_argument("--parquet", type=parsing.file_named(".parquet"), required=True,
                       metavar="FILE.parquet", help="the file to write")
 
@@ -377,17 +379,19 @@ def _export(args: argparse.Namespace) -> int:
   tasks = pa.array(names, pa.string()).take(pa.array(codes, mask=codes < 0)) if names else (
       pa.nulls(len(every), pa.string()))
   schema = pa.schema([("model", pa.string()), ("task", pa.string()), ("id", pa.string()),
-                      ("value", pa.float32())])
+                      ("value", pa.float32()), ("number", pa.uint16())])
   with atomic_files.replacing(args.parquet) as path, parquet.ParquetWriter(path, schema) as writer:
     for index, name in enumerate(cache.models):
       values = cache.values(every, [index])[0]
       known = pa.array(np.flatnonzero(~np.isnan(values)))
       writer.write_table(pa.table([pa.repeat(name, len(known)), tasks.take(known),
                                    ids.take(known).cast(pa.string()),
-                                   pa.array(values).take(known)], schema=schema))
+                                   pa.array(values).take(known),
+                                   pa.array(cache.numbers(every, [index])[0]).take(known)],
+                                  schema=schema))
       num += len(known)
   lifelong_answers.show(args, {"file": str(args.parquet), "rows": num}, [
-      f"{args.parquet}: {num:,} rows of model, task, id and value"])
+      f"{args.parquet}: {num:,} rows of model, task, id, value and number"])
   return 0
 
 

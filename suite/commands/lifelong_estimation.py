@@ -42,7 +42,8 @@ def add_estimate_flags(action: argparse.ArgumentParser) -> None:
                       help="with --ask and --answers: ask what tells most about single samples, "
                       "not what makes the interval narrower")
   action.add_argument("--random", action="store_true",
-                      help="the answered samples are a random choice of all samples")
+                      help="the answered samples are a random choice of all samples, or of their "
+                      "clusters")
   action.add_argument("--seed", type=int, default=0, metavar="S",
                       help="another one asks other questions (0)")
   action.add_argument("--factors", type=int, nargs="+", metavar="K",
@@ -54,6 +55,7 @@ def add_estimate_flags(action: argparse.ArgumentParser) -> None:
                       "such as class: predictions get better, the questions stay the same")
   action.add_argument("--keep", nargs="+", default=[], metavar="NAME",
                       help="put the models into the cache under these names, with their answers")
+  lifelong_answers.add_clusters_flag(action)
   lifelong_answers.add_scale_flags(action)
   lifelong_answers.add_format_flags(action)
 
@@ -75,7 +77,9 @@ def estimate(args: argparse.Namespace) -> int:
   groups = _read_groups(args.groups, cache) if args.groups else []
   factors = {"num_factors": args.factors} if args.factors else {}
   scale = lifelong_answers.scale(args, cache)
-  reference = lifelong.Reference(cache, groups=groups, seed=args.seed, **factors)
+  reference = lifelong.Reference(
+      cache, groups=groups, seed=args.seed,
+      clusters=lifelong_answers.clusters(args.clusters, cache), **factors)
   if args.ask:
     return _ask(args, reference, models)
   threshold = reference.cache.agreed_threshold(args.threshold)
@@ -107,7 +111,8 @@ def estimate(args: argparse.Namespace) -> int:
   gaps = {}
   if len(compared) > 1 and is_comparable and all(one.sample for one in compared):
     ones = dict(zip(found, compared))
-    gaps = {pair: lifelong.compare(ones[pair[0]], ones[pair[1]], reference.num_samples)
+    gaps = {pair: lifelong.compare(ones[pair[0]], ones[pair[1]], reference.num_samples,
+                                   reference.clusters)
             for pair in itertools.combinations(ones, 2)}
   fixed = dict(zip(gaps, paired_tests.holm([p for _, p in gaps.values()]).tolist()))
   if args.json:

@@ -56,8 +56,7 @@ def rank(args: argparse.Namespace) -> int:
           "accuracy" if is_plain else "score")
   text, ends = (functools.partial(one, bounds=found.bounds) for one in (
       lifelong_answers.score_text, lifelong_answers.interval_text))
-  lines = [f"mean of {found.num_units:,} groups and tasks without one, {len(found.tasks):,} tasks"
-           ] if found.by == standings.GROUPS else []
+  lines = [found.headline] if found.by == standings.GROUPS else []
   lines += [f"{'rank':>4}  {'model':{width}}  {what:>8}  95% interval      "
             + "std error  " + ("of samples  " if by_tasks else "") + "evaluated"]
   for place, one in enumerate(rows, start=1):

@@ -193,7 +193,7 @@ class Session:
     self._reference.shares(values, widen=False)  # Those outside of the range are refused.
     found = dict(zip(ids, values.tolist()))
     self._files.write(f"answers_{len(self._rounds):04d}.json",
-                {"scores": found} if self._files.is_sealed else found)
+                      {"scores": found} if self._files.is_sealed else found)
     self._answers.append(values)
     return ignored
 

@@ -202,12 +202,13 @@ def metrics(truth: np.ndarray, found: estimator.Estimate, cache: Cache, *,
           "accuracy_error": ranking.aggregate_error(truth, found.accuracy)}
 
 
-def compare(first: estimator.Estimate, second: estimator.Estimate, num_samples: int
-            ) -> tuple[intervals.Interval, float]:
+def compare(first: estimator.Estimate, second: estimator.Estimate, num_samples: int,
+            clusters: np.ndarray | None = None) -> tuple[intervals.Interval, float]:
   """Compares two estimates: (difference of the accuracies, p-value of equal accuracy).
 
   Both are about samples like these; on the very samples of the cache the difference is known once
-  all are answered. Graded answers have a normal test, others McNemar's.
+  all are answered. Graded answers have a normal test, others McNemar's; with `clusters` of all
+  samples, int [N], such as those of a `Reference`, both have Student's test of clusters.
 
   The samples that both were asked at random are compared, also if one was asked before the cache
   grew, or more of them. All estimates of one question set have such samples. The difference is that
@@ -241,7 +242,9 @@ def compare(first: estimator.Estimate, second: estimator.Estimate, num_samples: 
   if (low, high) != (0.0, 1.0):
     pair = (pair[0] - low) / span, (pair[1] - low) / span
   gap = intervals.difference(*pair, num_samples, common, is_finite=False)
-  if np.isin(np.concatenate(pair), (0, 1)).all() and len(common.sizes) == 1:
+  if clusters is not None and np.ptp(pair[0] - pair[1]) > 0:
+    gap, p = intervals.clustered_difference(*pair, clusters[common.samples], common)
+  elif np.isin(np.concatenate(pair), (0, 1)).all() and len(common.sizes) == 1:
     p = intervals.sign_test(*pair)
   else:
     p = intervals.normal_test(gap)
@@ -265,19 +268,23 @@ class Reference:
     models: names of the models that the estimates are based on.
     num_samples: N.
     families: int [M], number of the family of each model (`active_samples`).
+    clusters: int64 [N], of the samples; None: they are independent.
   """
 
   def __init__(self, cache: Cache, *, groups: Sequence[np.ndarray] = (), seed: int = 0,
-               num_factors: Sequence[int] = factor_model.NUM_FACTORS, save: bool = True):
+               num_factors: Sequence[int] = factor_model.NUM_FACTORS, save: bool = True,
+               clusters: np.ndarray | None = None):
     """Args:
       cache: a cache of two models at least.
       groups: class, domain or another attribute of every sample, int [N] each.
       seed: another one asks other questions; each has a question set of its own.
       num_factors: numbers of factors to average over.
       save: save counts, questions and the preparation in the cache.
+      clusters: in place of those of the cache.
     """
     self.cache = opened_cache(cache)
     self.num_samples = self.cache.num_samples
+    self.clusters = self.cache.clusters if clusters is None else clusters
     self._keeps_values = self.cache.value_range is not None
     self._range = self.cache.value_range or accuracy_cache.ValueRange()
     self._counted = sample_counts.SampleCounts(self.cache, save=save)
@@ -375,7 +382,7 @@ class Reference:
       answers: id -> 1 (correct), 0 (wrong) or a score between, or any score of a cache that keeps
         them as values. Unknown ids are ignored.
       budget: use the answers to the first `budget` questions only.
-      is_random: the samples were chosen at random among all samples, whatever they are.
+      is_random: the samples, or their clusters, were chosen at random among all, whatever they are.
     """
     ids = list(answers)
     samples = self.cache.sample_ids.find(ids)
@@ -395,7 +402,7 @@ class Reference:
         raise CacheError(f"None of the first {budget} questions is answered. Ask the samples that "
                          "suite lifelong estimate --ask FILE writes, or leave out --budget.")
       samples, values = samples[chosen], values[chosen]
-    sample = (random_sample.of_all(samples, self.num_samples)
+    sample = (random_sample.of_all(samples, self.num_samples, self.clusters)
               if is_random or len(samples) == self.num_samples else self._questions.drawn(samples))
     return self._estimated(samples, self.shares(values), sample)
 

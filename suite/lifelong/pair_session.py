@@ -98,7 +98,8 @@ class PairSession:
     """(difference, p) of the answers so far; p is not corrected."""
     if self._gap is None:
       first, second = self.estimates()
-      self._gap = api.compare(first, second, self.cache.num_samples)
+      self._gap = api.compare(first, second, self.cache.num_samples,
+                              self._reference.clusters)
     return self._gap
 
   @property

@@ -219,7 +219,7 @@ def _pair(counts: _Counts, factors: np.ndarray, is_graded: bool
     means = sums / common
     # The squares of what each cluster adds to the sum beyond the mean of its samples.
     deviations = squares - 2.0 * means * counts.products + means**2 * counts.sizes
-    return _graded(value, deviations, common, counts.num, factors)
+    return intervals.student(value, deviations, common, counts.num, factors)
   num = common + 2.0
   middle = sums / num
   variance = ((squares + 1.0) / num - middle**2) / num
@@ -232,32 +232,3 @@ def _pair(counts: _Counts, factors: np.ndarray, is_graded: bool
     p = (float(stats.binomtest(int(squares[0] + sums[0]) // 2, differing).pvalue)
          if differing else 1.0)
   return value, (min(value, center - half), max(value, center + half)), p
-
-
-def _graded(value: float, deviations: np.ndarray, common: np.ndarray, num: np.ndarray,
-            factors: np.ndarray) -> tuple[float, tuple[float, float], float | None]:
-  """Student's paired t of a mean of tasks with Satterthwaite's degrees of freedom.
-
-  Nothing in it depends on the range of the scores, or on other models.
-
-  Args:
-    value: the mean difference.
-    deviations: [T], sums over clusters of squares of what each adds beyond the mean.
-    common, num, factors: [T], samples and clusters of each task, and its factor in the mean.
-  """
-  free = num - 1.0
-  if not np.any(free > 0):
-    return value, (-1.0, 1.0), None
-  deviations = np.maximum(deviations, 0.0)
-  # A task of one cluster varies as the others do within, by sample.
-  each = np.where(free > 0, deviations * num / np.maximum(free, 1.0) / common,
-                  (deviations * (free > 0)).sum() / free.sum())
-  parts = factors**2 * each / common
-  variance = float(parts.sum())
-  if variance <= (1e-9 * value) ** 2:  # Rounding alone.
-    return value, (value, value), 1.0 if value == 0.0 else 0.0
-  freedom = variance**2 / float(np.sum(parts**2 / np.where(free > 0, free, free.sum())))
-  from scipy import stats  # pylint: disable=import-outside-toplevel
-  half = float(stats.t.ppf(0.975, freedom)) * np.sqrt(variance)
-  return value, (value - half, value + half), 2.0 * float(
-      stats.t.sf(abs(value) / np.sqrt(variance), freedom))

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 import dataclasses
-import hashlib
+import functools
 import os
 import pathlib
 import re
@@ -40,6 +40,7 @@ NO_TASK = "(no task)"
 _BLOCK = 1 << 14
 _REFERENCES = 64  # Largest number of models that predictions are tried on.
 _TRIED = 1 << 13  # Largest number of samples, answered or not, that they are tried on.
+_LOOKED_AT = 8  # Times as many are looked at, to find samples with and without an answer.
 _LEAST = 3  # Least number of models to predict from.
 _SCENARIO = re.compile("([^:,/=]+):[^:,/=]+=")
 _NEARLY = 0.99  # Share of the samples from which on what is missing does not matter.
@@ -162,6 +163,7 @@ class Standings:
     by: "groups", "tasks" or "samples".
     tasks: T names.
     num_units: groups, and tasks without one; 0 where there is no group.
+    single_tasks: the latter.
     factors: float64 [T]: the score is the sum of factors x accuracies, and a constant.
     num_references: number of models that were evaluated in full.
     bounds: range of the scores; (0, 1) but for values of another range.
@@ -189,7 +191,8 @@ class Standings:
     sizes = np.bincount(codes, minlength=len(names)) if names else np.array([num])
     self._sizes = sizes
     self.by, self.factors, self._offset = scale.factors(cache.folder, self.tasks, sizes)
-    self.num_units = len(scale.units(cache.folder, self.tasks, sizes))
+    units = scale.units(cache.folder, self.tasks, sizes)
+    self.num_units, self.single_tasks = len(units), sorted(set(units) & set(self.tasks))
     self._shares = sizes / max(1, num)
     full = np.flatnonzero(totals[:, 1] == num)
     half = np.flatnonzero(2 * totals[:, 1] >= num)
@@ -200,7 +203,6 @@ class Standings:
     self._is_whole = len(full) >= _LEAST
     self._deviations = None if clusters is None else self._of_clusters(np.asarray(clusters))
     self._families = active_samples.read(cache.folder).codes(cache.models)
-    self._chosen: dict[str, list[np.ndarray]] = {}  # Samples to predict from and to predict.
 
   @property
   def weights(self) -> dict[str, float]:
@@ -209,17 +211,28 @@ class Standings:
     return dict(zip(self.tasks, (raw / raw.sum()).tolist()))
 
   @property
+  def headline(self) -> str:
+    """What the score is the mean of: "mean of 1 group and 2 single tasks, 59 tasks in all"."""
+    parts = [f"{self._cache.num_samples:,} samples"]
+    if self.by != SAMPLES:
+      parts = [f"{len(self.tasks):,} tasks"]
+    if self.by == GROUPS:
+      num = self.num_units - len(self.single_tasks)
+      parts[0] += " in all"
+      parts.insert(0, f"{num:,} group{'s' * (num > 1)}" + (
+          f" and {len(self.single_tasks):,} single task{'s' * (len(self.single_tasks) > 1)}"
+          if self.single_tasks else ""))
+    return f"mean of {', '.join(parts)}"
+
+  @property
   def sizes(self) -> dict[str, int]:
     """Number of samples of each task."""
     return dict(zip(self.tasks, self._sizes.tolist()))
 
   def samples_of_tasks(self) -> Iterator[tuple[int, np.ndarray]]:
     """Number of each task and its samples."""
-    if self._codes is None:
-      yield 0, np.arange(self._cache.num_samples)
-      return
     for task in range(len(self.tasks)):
-      yield task, np.flatnonzero(self._codes == task)
+      yield task, self._places(task)
 
   def ranked(self) -> list[RankedModel]:
     """All models with an answer, the best score first; ties keep the order of the cache."""
@@ -356,7 +369,7 @@ class Standings:
     sizes, missing = self._sizes, self._sizes - seen
     least, most = correct / sizes, (correct + missing) / sizes
     weights = np.stack([self._shares, self.factors])
-    found = self._predicted(index, answers) if len(self._references) >= _LEAST else None
+    found = self._predicted(index, seen, answers) if len(self._references) >= _LEAST else None
     if found is None:
       # As on the other samples of the task, or of all; the interval has all that may be.
       share = np.where(seen > 0, correct / np.maximum(1, seen), correct.sum() / seen.sum())
@@ -375,29 +388,52 @@ class Standings:
     per_task = np.array([ends(one) for one in np.eye(len(sizes))])
     return values, per_task[:, 0], per_task[:, 1], [ends(one) for one in weights]
 
-  def _predicted(self, index: int, answers: np.ndarray | None = None
+  def _chosen(self, index: int, seen: np.ndarray, answers: np.ndarray | None
+              ) -> tuple[np.ndarray, np.ndarray]:
+    """Samples that a model answered and that it did not, at most `_TRIED`, of each task some.
+
+    They are looked for among `_candidates`; where these have too few, among all of the task.
+    """
+    rng, most = np.random.default_rng(0), self._most
+    sides: tuple[list[np.ndarray], list[np.ndarray]] = ([], [])
+    for task, some in self._candidates.items():
+      is_missing = np.isnan(self._shares_of(index, some, answers))
+      for side, num in enumerate((seen[task], self._sizes[task] - seen[task])):
+        places = some[is_missing == side]
+        if len(places) < min(most, num):
+          every = self._places(task)
+          places = rng.permutation(every[np.isnan(self._shares_of(index, every, answers)) == side])
+        sides[side].append(np.sort(places[:most]))
+    return np.concatenate(sides[0]), np.concatenate(sides[1])
+
+  def _shares_of(self, index: int, samples: np.ndarray, answers: np.ndarray | None) -> np.ndarray:
+    """Scores of a model on samples [n], as shares of the range; NaN: not evaluated."""
+    if answers is None and self._values is not None:
+      return self._values.shares(self._cache.values(samples, [index])[0])
+    found = np.asarray(self._cache.answers(index, samples) if answers is None else
+                       answers[samples], np.float64)
+    return np.where(found == accuracy_cache.NOT_EVALUATED, np.nan, found)
+
+  def _places(self, task: int) -> np.ndarray:
+    return (np.arange(self._cache.num_samples) if self._codes is None else
+            np.flatnonzero(self._codes == task))
+
+  @property
+  def _most(self) -> int:
+    return max(64, _TRIED // len(self._sizes))
+
+  @functools.cached_property
+  def _candidates(self) -> dict[int, np.ndarray]:
+    """Task -> some of its samples in a random order."""
+    rng, num = np.random.default_rng(0), _LOOKED_AT * self._most
+    return {task: rng.choice(places, min(num, len(places)), replace=False)
+            for task in range(len(self._sizes)) for places in [self._places(task)]}
+
+  def _predicted(self, index: int, seen: np.ndarray, answers: np.ndarray | None = None
                  ) -> partial_answers.Prediction | None:
     """What `partial_answers.predict` says of the missing answers of a model."""
-    num, tasks = self._cache.num_samples, self._codes
-    if answers is not None:
-      known = answers != accuracy_cache.NOT_EVALUATED
-    elif self._values is None:
-      answers = self._cache.answers(index, np.arange(num))
-      known = answers != accuracy_cache.NOT_EVALUATED
-    else:
-      answers = self._values.shares(self._cache.values(np.arange(num), [index])[0])
-      known = ~np.isnan(answers)
-    if tasks is None:
-      tasks = np.zeros(num, np.int32)
-    key = hashlib.sha256(np.packbits(known).tobytes()).hexdigest()
-    if key not in self._chosen:
-      rng, most = np.random.default_rng(0), max(64, _TRIED // len(self._sizes))
-      self._chosen[key] = [np.concatenate([np.zeros(0, np.int64), *(
-          places if len(places) <= most else np.sort(rng.choice(places, most, replace=False))
-          for task in range(len(self._sizes))
-          for places in [np.flatnonzero((known == side) & (tasks == task))])])
-                           for side in (True, False)]
-    inside, outside = self._chosen[key]
+    tasks = np.zeros(self._cache.num_samples, np.int32) if self._codes is None else self._codes
+    inside, outside = self._chosen(index, seen, answers)
     families = self._families
     others = self._references if index < 0 else self._references[
         families[self._references] != families[index]]
@@ -409,12 +445,11 @@ class Standings:
         self._cache.columns(samples, others.tolist()) if self._values is None else np.nan_to_num(
             self._values.shares(self._cache.values(samples, others.tolist()))),
         None if self._is_whole else self._cache.columns(samples, others.tolist(), seen=True),
-        tasks[samples], np.bincount(tasks[known == side], minlength=len(self._sizes)),
-        joined if num_families < len(others) else None)
-             for samples, side in ((inside, True), (outside, False)))
+        tasks[samples], sizes, joined if num_families < len(others) else None)
+             for samples, sizes in ((inside, seen), (outside, self._sizes - seen)))
     tried = partial_answers.balanced(
         [self._cache.models[other] for other in others], joined, _REFERENCES)
-    return partial_answers.predict(answers[inside], inner, outer, tried)
+    return partial_answers.predict(self._shares_of(index, inside, answers), inner, outer, tried)
 
 
 def in_range(one: RankedModel, bounds: tuple[float, float]) -> RankedModel:
@@ -506,7 +541,8 @@ class TaskEstimates:
       for task in range(len(self.tasks)):
         mine = np.flatnonzero(self._codes[sample.samples] == task) if sample else np.zeros(0)
         if sample is not None and len(mine):
-          one = intervals.accuracy(observed[sample.members[mine]], int(self._sizes[task]))
+          one = intervals.accuracy(observed[sample.members[mine]], int(self._sizes[task]),
+                                   sample.within(mine, int(self._sizes[task])))
           low[task] = (1.0 - sample.unknown) * one.low
           high[task] = (1.0 - sample.unknown) * one.high + sample.unknown
       values = np.clip(values, low, high)

@@ -19,7 +19,6 @@ from suite.lifelong import standings
 from suite.lifelong import watching
 from suite.lifelong.cache import accuracy_cache
 
-TARGET_WIDTH = 0.04
 _COMPARED = 60  # Largest number of models that are compared in pairs, the best ones.
 
 
@@ -41,7 +40,7 @@ class Row(NamedTuple):
 
 def rows(cache: accuracy_cache.AccuracyCache, scale: standings.Scale, *,
          clusters: np.ndarray | None = None, updates: Sequence[watching.Update] = (),
-         target_width: float = TARGET_WIDTH) -> tuple[standings.Standings, list[Row]]:
+         target_width: float = 0.04) -> tuple[standings.Standings, list[Row]]:
   """Makes the board; the best model first.
 
   Args:

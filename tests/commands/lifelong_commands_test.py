@@ -5,9 +5,11 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 
 import numpy as np
 from pyarrow import parquet
+import pytest
 
 from suite import cli
 from suite.lifelong.cache import accuracy_cache
@@ -86,17 +88,43 @@ def test_clusters_are_kept_and_answers_exported(tmp_path, capsys):
   assert _suite("add-models", *cache, tmp_path / "a.csv") == 0
   (tmp_path / "clusters.csv").write_text("id,cluster\nx,one\ny,one\n")
   assert _suite("clusters", *cache, "--csv", tmp_path / "clusters.csv") == 0
-  assert "3 samples of 2 clusters" in capsys.readouterr().out
+  assert "3 samples in 2 clusters" in capsys.readouterr().out
   found = accuracy_cache.AccuracyCache(tmp_path / "c")
   assert found.clusters.tolist() == [0, 0, 1]
   assert _suite("add-samples", *cache, _csv(tmp_path, "model,w\np,1\nq,1\n")) == 0
   assert accuracy_cache.AccuracyCache(tmp_path / "c").clusters.tolist() == [0, 0, 1, 2]
   assert _suite("export", *cache, "--parquet", tmp_path / "rows.parquet") == 0
-  assert "7 rows of model, task, id and value" in capsys.readouterr().out
+  assert "7 rows of model, task, id, value and number" in capsys.readouterr().out
   rows = parquet.read_table(tmp_path / "rows.parquet").to_pylist()
-  assert rows[0] == {"model": "p", "task": None, "id": "x", "value": 1.0}
+  assert rows[0] == {"model": "p", "task": None, "id": "x", "value": 1.0,
+                     "number": 1}
   assert [(row["model"], row["id"], row["value"]) for row in rows[1:]] == [
       ("p", "y", 0), ("p", "w", 1), ("q", "x", 0), ("q", "y", 0), ("q", "z", 1), ("q", "w", 1)]
+
+
+@pytest.mark.parametrize("rows, action, message", [
+    ("x,one\ny,one\nz,one", "clusters", "one cluster for all samples"),
+    ("x,a\ny,a\nz,a", "compare", "one cluster for all samples"),
+    ("x,a\nx,b\nz,a", "clusters", "two clusters of 'x'"),
+    ("x,a\ny,b", "rank", "no cluster of 1 of the 3 samples, such as 'z'"),
+    ("x,two", "clusters", "'x' is of cluster 'one' in .*got 'two', as of 1 samples.*--replace"),
+    ("nowhere,a", "clusters", "'nowhere'")])
+def test_bad_clusters_are_told_in_a_line(tmp_path, capsys, rows, action, message):
+  (tmp_path / "a.csv").write_text("model,x,y,z\np,1,0,1\nq,0,0,1\n")
+  cache = ("--cache", tmp_path / "c")
+  assert _suite("add-models", *cache, tmp_path / "a.csv") == 0
+  (tmp_path / "good.csv").write_text("id,cluster\nx,one\ny,one\n")
+  assert _suite("clusters", *cache, "--csv", tmp_path / "good.csv") == 0
+  (tmp_path / "bad.csv").write_text(f"id,cluster\n{rows}\n")
+  capsys.readouterr()
+  flag = "--csv" if action == "clusters" else "--clusters"
+  assert _suite(action, *cache, flag, tmp_path / "bad.csv") == 1
+  said = capsys.readouterr().err
+  assert re.search(message, said) and said.count("\n") == 1
+  assert accuracy_cache.AccuracyCache(tmp_path / "c").clusters.tolist() == [0, 0, 1]
+  if "--replace" in said:
+    assert _suite("clusters", *cache, "--csv", tmp_path / "bad.csv", "--replace") == 0
+    assert accuracy_cache.AccuracyCache(tmp_path / "c").clusters.tolist() == [1, 0, 2]
 
 
 def _csv(tmp_path, text):

@@ -49,6 +49,34 @@ def test_different_models_are_told_apart_and_equal_ones_are_not(made, tmp_path):
     pair_session.PairSession(cache, ("same", "twin"), budget=256, state=tmp_path / "twins")
 
 
+def test_clusters_of_the_cache_count(made, tmp_path):
+  cache, answers = made
+  mine = accuracy_cache.AccuracyCache(tmp_path / "cache", create=True)
+  ids = [str(i) for i in range(600)]
+  mine.add_models(cache.models, cache.columns(np.arange(600)).astype(np.int8), ids)
+
+  def tested():
+    reference = lifelong.Reference(mine)
+    ones = [reference.estimate_from({one: answers[name][one] for one in reference.questions(
+        200).tolist()}) for name in ("good", "same")]
+    return lifelong.compare(*ones, 600, reference.clusters), reference
+
+  (plain, p), reference = tested()
+  assert reference.clusters is None
+  mine.set_clusters(ids, [str(i // 30) for i in range(600)])
+  (found, other), reference = tested()
+  assert found.value == plain.value and other != p
+  asking = pair_session.PairSession(mine, ("good", "same"), state=tmp_path / "s", budget=64)
+  asking.answer(answers)
+  one, two = asking.estimates()
+  assert asking.difference() == lifelong.compare(one, two, 600, reference.clusters)
+  # Answers to whole passages, called random, have a wider interval than as many single ones.
+  whole = {one: answers["good"][one] for one in ids[:300]}
+  wide, narrow = (np.ptp(one.estimate_from(whole, is_random=True).interval) for one in (
+      reference, lifelong.Reference(cache)))
+  assert wide >= narrow
+
+
 def test_the_command_asks_both(made, tmp_path, capsys):
   cache, answers = made
   command = ["lifelong", "session", "good", "bad", "--cache", str(cache.folder), "--state",

@@ -188,7 +188,7 @@ def test_the_level_holds_for_questions_about_passages(tmp_path):
     for place, one in enumerate((values, independent)):
       means = one.sums / one.common
       deviations = one.squares - 2 * means * one.products + means ** 2 * one.sizes
-      found[place] += paired_standings._graded(
+      found[place] += intervals.student(
           float(means[0]), deviations, one.common, one.num, np.ones(1))[2] < 0.05
   assert found[0] <= 0.05 * 200 + 3 * np.sqrt(200 * 0.05 * 0.95) and found[1] > 60
 

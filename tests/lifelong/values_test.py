@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 
 import numpy as np
+from pyarrow import parquet
 import pytest
 
 from suite import cli
@@ -203,6 +204,23 @@ def test_files_and_folders_bring_scores_one_by_one(tmp_path, capsys):
   code, said = run("add", *cache, logs / "d.csv")
   assert code == 1 and "another answer to 'x0'" in said.err
   assert not cache_check.problems(tmp_path / "c")
+
+
+def test_numbers_of_runs_come_from_files(tmp_path, capsys):
+  runs = {("a", "x"): 3, ("a", "y"): 1, ("b", "x"): 2, ("b", "z"): 2, ("a", "w"): 4}
+  cache = tmp_path / "c"
+  for cells, action, flags in (("ax ay", "add-models", ["--values"]), ("bx bz", "add", []),
+                               ("aw", "add", [])):
+    path = tmp_path / f"{cells[:2]}.csv"
+    path.write_text("model,id,epoch,correct\n" + "".join(
+        f"{model},{one},{run},{run % 2}\n" for model, one in cells.split()
+        for run in range(runs[model, one])))
+    assert cli.main(["lifelong", action, "--cache", str(cache), str(path), "--repeats", "mean",
+                     *flags]) == 0
+  cli.main(["lifelong", "export", "--cache", str(cache), "--parquet", str(tmp_path / "o.parquet")])
+  found = parquet.read_table(tmp_path / "o.parquet").to_pylist()
+  assert {(one["model"], one["id"]): one["number"] for one in found} == runs
+  capsys.readouterr()
 
 
 def test_a_score_may_be_the_mean_of_generations(tmp_path):

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Callable
 import datetime
 import functools
 import importlib.util
@@ -22,18 +23,27 @@ _EVERY = 10.0
 _SHOWN = 8
 
 
+def _add_folder_flags(action: argparse.ArgumentParser, do: Callable[[argparse.Namespace], int],
+                      out: str) -> None:
+  """Adds what `watch` and `board` have: the folder, the page, how logs are read and scored."""
+  lifelong_answers.add_cache_flags(action, do, "board")
+  action.add_argument("folder", type=pathlib.Path, metavar="FOLDER", help="where logs are written")
+  action.add_argument("--out", type=parsing.file_named(".html", ".htm"), metavar="FILE.html",
+                      help=out)
+  lifelong_answers.add_changed_flag(action)
+  lifelong_answers.add_scale_flags(action)
+  lifelong_answers.add_format_flags(action)
+
+
 def _add(action: argparse.ArgumentParser) -> None:
   """Adds the flags of `suite lifelong watch`."""
-  lifelong_answers.add_cache_flags(action, _watch)
+  _add_folder_flags(action, _watch, "write a page: ranking, tasks, what was saved, alarms")
   action.description = (
       "Reads the logs in a folder, at any depth, and adds what the cache has not; then new files, "
       "as they come. Answers that came are compared with predictions that were made without them, "
       "and an alarm is raised where predictions fail. A file that cannot be read is set aside, and "
       "the others are added. The folder is never written to. After a kill the same command "
       "resumes.")
-  action.add_argument("folder", type=pathlib.Path, metavar="FOLDER", help="where logs are written")
-  action.add_argument("--out", type=parsing.file_named(".html", ".htm"), metavar="FILE.html",
-                      help="write a page: ranking, tasks, what was saved, alarms")
   times = action.add_mutually_exclusive_group()
   times.add_argument("--once", action="store_true", help="look once, as from cron")
   times.add_argument("--every", type=float, default=_EVERY, metavar="MINUTES",
@@ -46,9 +56,6 @@ def _add(action: argparse.ArgumentParser) -> None:
                       "others), to say what was saved")
   action.add_argument("--false-alarms", type=float, default=0.01, metavar="P",
                       help="share of the updates with an alarm although nothing changed (0.01)")
-  lifelong_answers.add_changed_flag(action)
-  lifelong_answers.add_scale_flags(action)
-  lifelong_answers.add_format_flags(action)
 
 
 def _watch(args: argparse.Namespace) -> int:
@@ -145,27 +152,20 @@ def _report_update(args: argparse.Namespace, found: Any, costs: Any) -> None:
 
 def _add_board(action: argparse.ArgumentParser) -> None:
   """Adds the flags of `suite lifelong board`."""
-  lifelong_answers.add_cache_flags(action, _board)
+  _add_folder_flags(action, _board, "write a page, too")
   action.description = (
       "One command for the week: reads what is new in a folder of logs into the cache, as watch "
       "--once does, and lists the models with standard errors or intervals, the ranks that paired "
       "tests leave open, alarms, and the answers that a partly evaluated model still needs.")
-  action.add_argument("folder", type=pathlib.Path, metavar="FOLDER", help="where logs are written")
-  action.add_argument("--out", type=parsing.file_named(".html", ".htm"), metavar="FILE.html",
-                      help="write a page, too")
   action.add_argument("--target-width", type=float, default=0.04, metavar="W",
                       help="width of an interval that is narrow enough, as a share (0.04)")
   lifelong_answers.add_clusters_flag(action)
-  lifelong_answers.add_changed_flag(action)
-  lifelong_answers.add_scale_flags(action)
-  lifelong_answers.add_format_flags(action)
 
 
 def _board(args: argparse.Namespace) -> int:
   """Runs `suite lifelong board`."""
   from suite import lifelong
   from suite.lifelong import drift
-  from suite.lifelong import standings
   from suite.lifelong import watching
   from suite.lifelong import week_board
   from suite.lifelong.cache import accuracy_cache
@@ -180,8 +180,8 @@ def _board(args: argparse.Namespace) -> int:
         f": {refused[0].path}: {refused[0].reason}" if refused else "."))
   cache, updates = lifelong_answers.opened(args), watching.history(args.cache)
   scores, rows = week_board.rows(cache, lifelong_answers.scale(args, cache), updates=updates,
-                             clusters=lifelong_answers.clusters(args.clusters, cache),
-                             target_width=args.target_width)
+                                 clusters=lifelong_answers.clusters(args.clusters, cache),
+                                 target_width=args.target_width)
   if args.out:
     from suite.beside.watching import watch_page
     from suite.reporting.formats import renderers
@@ -195,11 +195,10 @@ def _board(args: argparse.Namespace) -> int:
            "needed": one.needed, "alarms": [watching.test_record(test) for test in one.alarms]}
           for place, one in enumerate(rows, start=1)]}
   width = max([len("model"), *(len(one.model.name) for one in rows)])
-  what = {standings.GROUPS: f"mean of {scores.num_units:,} groups and tasks without one, ",
-          standings.TASKS: "mean of tasks, "}.get(scores.by, "")
-  lines = [f"{done.num_answers:,} new answers of {len(done.models):,} new models; {what}"
-           f"{len(scores.tasks):,} tasks, {cache.num_samples:,} samples",
-           f"{'rank':>4}  {'possible':8}  {'model':{width}}  {'score':>8}  std error or interval"]
+  lines = [f"{done.num_answers:,} new answers, {len(done.models):,} new models. Scores: "
+           f"{scores.headline}.",
+           f"{'rank':>4}  {'possible':8}  {'model':{width}}  {'score':>8}  +- standard error, or "
+           "95% interval"]
   for place, one in enumerate(rows, start=1):
     ranks = "" if one.ranks is None else (
         f"{one.ranks[0]}" if one.ranks[0] == one.ranks[1] else f"{one.ranks[0]} to {one.ranks[1]}")

@@ -90,6 +90,33 @@ def design_effect(values: np.ndarray, runs: np.ndarray | None = None) -> float:
   return float(min(1.25, (n * ratio + _PRIOR_PAIRS) / (n + _PRIOR_PAIRS)))
 
 
+def clustered_effect(values: np.ndarray, clusters: np.ndarray, together: float) -> float:
+  """Variance of the mean of values [n] over that of independent ones, 1 at least.
+
+  Deviations are summed within clusters before they are squared (Miller, 2024), as far as clusters
+  were drawn `together` (`random_sample.of_all`). It is times the square of what Student's t of as
+  many clusters has beyond the normal distribution.
+  """
+  codes, sizes = np.unique(clusters, return_inverse=True, return_counts=True)[1:]
+  if not together or len(sizes) < 2:
+    return float(len(values)) if together else 1.0
+  away = values - np.mean(values)
+  alone, num = float(away @ away), len(sizes)
+  # Answers that are all the same say nothing of clusters, which may be alike within.
+  ratio = (float(np.sum(np.bincount(codes, away) ** 2)) * num / (num - 1) / alone if alone > 0 else
+           float(np.sum(sizes**2)) / len(values))
+  from scipy import stats  # pylint: disable=import-outside-toplevel
+  wide = (float(stats.t.ppf(0.975, num - 1)) / Z_95) ** 2
+  return max(1.0, 1.0 + together * (ratio - 1.0)) * (1.0 + together * (wide - 1.0))
+
+
+def _design(values: np.ndarray, sample: random_sample.RandomSample) -> float:
+  """The effect of how a sample was drawn on the variance of the mean of values [m]."""
+  if sample.clusters is None:
+    return design_effect(values, sample.runs)
+  return clustered_effect(values, sample.clusters, sample.together)
+
+
 def accuracy(answers: np.ndarray, num_samples: int,
              sample: random_sample.RandomSample | None = None) -> Interval:
   """Estimates the accuracy on all N samples by the mean of answers [m] in rank order.
@@ -128,7 +155,7 @@ def regression(answers: np.ndarray, predicted: np.ndarray, mean_predicted: float
   residuals = answers - predicted
   value = float(np.clip(mean_predicted + sample.mean(residuals), 0.0, 1.0))
   random = share * (1.0 - share)
-  ratio = float(np.var(residuals, ddof=1)) * design_effect(residuals, sample.runs) / random
+  ratio = float(np.var(residuals, ddof=1)) * _design(residuals, sample) / random
   if ratio >= effect or not 0.0 < value < 1.0 or m == num_samples:
     return plain  # The predictions do not reduce the variance.
   return _interval(value, ratio, sample)
@@ -167,6 +194,55 @@ def difference(first: np.ndarray, second: np.ndarray, num_samples: int,
   return Interval(value, float(min(value, low)), float(max(value, high)))
 
 
+def clustered_difference(first: np.ndarray, second: np.ndarray, clusters: np.ndarray,
+                         sample: random_sample.RandomSample) -> tuple[Interval, float]:
+  """(difference, p) as by `difference` about samples like these, which come in clusters [m].
+
+  Differences are weighted and summed within clusters; answers that do not all differ alike.
+  """
+  changes, num = np.asarray(first, np.float64) - second, len(first)
+  value = sample.mean(changes)
+  codes = np.unique(clusters, return_inverse=True)[1]
+  sums = np.bincount(codes, sample.weights() * num * (changes - value))
+  _, (low, high), p = student(value, np.array([sums @ sums]), np.array([num]), np.array(
+      [len(sums)], np.float64), np.ones(1))
+  known = 1.0 - sample.unknown
+  return Interval(value, float(max(-1.0, known * low - sample.unknown)),
+                  float(min(1.0, known * high + sample.unknown))), 1.0 if p is None else p
+
+
+def student(value: float, deviations: np.ndarray, common: np.ndarray, num: np.ndarray,
+            factors: np.ndarray) -> tuple[float, tuple[float, float], float | None]:
+  """Student's paired t of a mean of tasks with Satterthwaite's degrees of freedom.
+
+  Nothing in it depends on the range of the scores, or on other models.
+
+  Args:
+    value: the mean difference.
+    deviations: [T], sums over clusters of squares of what each adds beyond the mean.
+    common, num, factors: [T], samples and clusters of each task, and its factor in the mean.
+
+  Returns:
+    (value, interval, p); no p where no task has two clusters.
+  """
+  free = num - 1.0
+  if not np.any(free > 0):
+    return value, (-1.0, 1.0), None
+  deviations = np.maximum(deviations, 0.0)
+  # A task of one cluster varies as the others do within, by sample.
+  each = np.where(free > 0, deviations * num / np.maximum(free, 1.0) / common,
+                  (deviations * (free > 0)).sum() / free.sum())
+  parts = factors**2 * each / common
+  variance = float(parts.sum())
+  if variance <= (1e-9 * value) ** 2:  # Rounding alone.
+    return value, (value, value), 1.0 if value == 0.0 else 0.0
+  freedom = variance**2 / float(np.sum(parts**2 / np.where(free > 0, free, free.sum())))
+  from scipy import stats  # pylint: disable=import-outside-toplevel
+  half = float(stats.t.ppf(0.975, freedom)) * np.sqrt(variance)
+  return value, (value - half, value + half), 2.0 * float(
+      stats.t.sf(abs(value) / np.sqrt(variance), freedom))
+
+
 def sign_test(first: np.ndarray, second: np.ndarray) -> float:
   """Exact p-value of equal accuracy, from the samples where two models differ (McNemar)."""
   first, second = np.asarray(first), np.asarray(second)
@@ -184,7 +260,7 @@ def normal_test(gap: Interval) -> float:
 
 def _effect(answers: np.ndarray, share: float, sample: random_sample.RandomSample) -> float:
   """Design effect of answers, times the variance of graded ones over that of 0/1 answers."""
-  effect = design_effect(answers, sample.runs)
+  effect = _design(answers, sample)
   if np.all((answers == 0) | (answers == 1)) or not 0.0 < share < 1.0:
     return effect
   return effect * max(float(np.var(answers)), 1e-12) / (share * (1.0 - share))

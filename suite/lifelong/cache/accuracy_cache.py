@@ -56,6 +56,13 @@ def is_cache(folder: str | os.PathLike) -> bool:
   return (pathlib.Path(folder) / catalog.MARK).exists()
 
 
+def check_clusters(found: np.ndarray, what: str) -> None:
+  """Raises a CacheError if all samples [N] are of one cluster; 0: a sample by itself."""
+  if len(found) and found[0] != 0 and np.all(found == found[0]):
+    raise CacheError(f"{what} has one cluster for all samples: nothing says how much clusters "
+                     "differ. Leave it out, or give finer ones.")
+
+
 class AccuracyCache:
   """M models x N samples; an answer is 1 (correct), 0 (wrong) or -1 (not evaluated).
 
@@ -204,12 +211,30 @@ class AccuracyCache:
     found[alone] = len(self._tables[CLUSTERS]) + 1 + np.arange(len(alone))
     return found - 1
 
-  def set_clusters(self, ids: Sequence[str], names: Sequence[str]) -> None:
-    """Keeps the cluster of each of these samples; those of others stay as they are."""
+  def set_clusters(self, ids: Sequence[str], names: Sequence[str], *, replace: bool = False
+                   ) -> None:
+    """Keeps the cluster of each of these samples; those of others stay as they are.
+
+    Raises:
+      CacheError: all samples would be of one cluster, or, without `replace`, a sample is of another
+        one in the cache.
+    """
     with self._writing() as change:
       samples = change.samples_of(ids)
       places = {name: index for index, (name,) in enumerate(change.tables[CLUSTERS], start=1)}
       codes = np.array([places.setdefault(str(name), len(places) + 1) for name in names], np.uint32)
+      after = np.zeros(self.num_samples, np.uint32)
+      old = self.column(CLUSTERS, np.uint32)[:self.num_samples]
+      after[:len(old)] = old
+      differing = np.flatnonzero((after[samples] != 0) & (after[samples] != codes))
+      if len(differing) and not replace:
+        place = int(differing[0])
+        raise CacheError(
+            f"{ids[place]!r} is of cluster {list(places)[after[samples[place]] - 1]!r} in "
+            f"{self.folder}; got {str(names[place])!r}, as of {len(differing):,} samples. Take "
+            "the new ones: suite lifelong clusters --replace.")
+      after[samples] = codes
+      check_clusters(after, "the file")
       change.tables[CLUSTERS] = [(name,) for name in places]
       change.set_column(CLUSTERS, samples, codes)
 
@@ -395,7 +420,8 @@ class AccuracyCache:
       change.commit(names)
 
   def add_samples(self, ids: Sequence[str], answers: np.ndarray,
-                  models: Sequence[str] | None = None, **facts: Any) -> None:
+                  models: Sequence[str] | None = None, *, numbers: np.ndarray | None = None,
+                  **facts: Any) -> None:
     """Adds samples with the answers of all models.
 
     Args:
@@ -403,6 +429,7 @@ class AccuracyCache:
       answers: [M, n].
       models: [M] names of the rows; None: those of the cache. Models of the cache that are not
         among them were not evaluated on these samples.
+      numbers: as of `add_models`, of the rows.
       **facts: of `Given`.
     """
     known = Given(**facts)
@@ -426,6 +453,10 @@ class AccuracyCache:
       given = dict(zip(names, answers))
       rows = (cache_input.packed(given.get(name, missing), None, len(ids), name, change.middle)
               for name in self.models)
+      if numbers is not None:
+        runs, none = dict(zip(names, numbers)), np.zeros(len(ids), np.int64)
+        rows = (cache_input.numbered(row, runs.get(name, none), None, len(ids), name)
+                for row, name in zip(rows, self.models))
       change.add_rows(rows, (0, self.num_models, self.num_samples, len(ids)))
       change.add_ids(ids)
       change.commit([])

@@ -62,6 +62,7 @@ class ImportedAnswers:
     hashes: uint64 [N], hash of each document, 0 if unknown; None: none is known.
     sources: the file of each hash [N], if there are hashes.
     groups: of the tasks, as harnesses report them.
+    numbers: int64 [M, N], runs that each score is of; None: of one.
   """
 
   models: list[str]
@@ -71,6 +72,7 @@ class ImportedAnswers:
   hashes: np.ndarray | None = None
   sources: list[str] | None = None
   groups: task_groups.Groups = dataclasses.field(default_factory=dict)
+  numbers: np.ndarray | None = None
 
   @property
   def is_graded(self) -> bool:
@@ -354,31 +356,27 @@ def _joined(entries: Sequence[answer_entries.Entries], options: Options,
   if joined.sources is not None:
     sources = [entries[max(0, index)].path for index in joined.sources.tolist()]
   return ImportedAnswers(joined.models, joined.ids, _plain(joined.scores), dict(tasks),
-                         joined.hashes, sources)
+                         joined.hashes, sources, numbers=joined.numbers)
 
 
 def _generations(entries: Sequence[answer_entries.Entries], joined: answer_entries.Joined,
                  kind: str, k: int) -> np.ndarray:
   """pass@k or maj@k of each answer, of all its runs: [M, N]."""
-  num = np.zeros(joined.scores.shape)
+  seen = ~np.isnan(joined.scores)
+  num = seen.astype(np.int64) if joined.numbers is None else joined.numbers
   for one in entries:
-    places = [compute.index_in(column, pa.array(names, pa.string())).to_numpy()
-              for column, names in ((one.models, joined.models), (one.ids, joined.ids))]
-    known = ~np.isnan(one.scores)
-    if np.any((one.scores[known] != 0) & (one.scores[known] != 1)):
+    if np.any((one.scores != 0) & (one.scores != 1) & ~np.isnan(one.scores)):
       raise accuracy_cache.CacheError(
           f"{one.path} has scores that are not right or wrong; {kind}@{k} counts right ones. Take "
           "their mean: --repeats mean --values.")
-    np.add.at(num, (places[0][known], places[1][known]), 1)
   found = np.full(joined.scores.shape, np.nan)
-  few = (num > 0) & (num < k)
+  few = seen & (num < k)
   if few.any():
     model, sample = np.argwhere(few)[0].tolist()
     raise accuracy_cache.CacheError(
         f"Model {joined.models[model]!r} has {int(num[model, sample])} answers to "
         f"{joined.ids[sample]!r}; {kind}@{k} needs {k}. Give the other runs, too, or a smaller "
         "number.")
-  seen = num > 0
   found[seen] = generations.reduced(num[seen], np.rint(joined.scores[seen] * num[seen]), kind, k)
   return found
 

@@ -75,6 +75,7 @@ class Joined:
     sources: int64 [N], index of the `Entries` that has the hash of a document.
     num_merged: number of lines that repeat another one.
     num_averaged: number of answers that are means of repeated runs.
+    numbers: int64 [M, N], runs of each answer; None: no answer is a mean.
   """
 
   models: list[str]
@@ -84,6 +85,7 @@ class Joined:
   sources: np.ndarray | None
   num_merged: int
   num_averaged: int
+  numbers: np.ndarray | None
 
 
 def document_hash(text: str) -> int:
@@ -188,8 +190,9 @@ def join(entries: Sequence[Entries], repeats: str = REFUSE) -> Joined:
   if int(known.sum()) > int((nums > 0).sum()):
     num_merged, num_averaged = _checked_repeats(
         entries, models, ids, found, keys, known, nums, repeats)
-  return Joined(models, ids, means.reshape(len(models), len(ids)), hashes, sources, num_merged,
-                num_averaged)
+  shape = len(models), len(ids)
+  return Joined(models, ids, means.reshape(shape), hashes, sources, num_merged, num_averaged,
+                nums.reshape(shape) if num_averaged else None)
 
 
 def _checked_repeats(entries: Sequence[Entries], models: Sequence[str], ids: Sequence[str],

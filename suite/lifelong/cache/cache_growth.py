@@ -126,7 +126,7 @@ def given(cache: accuracy_cache.AccuracyCache, table: accuracy_import.ImportedAn
   keeps = values or cache.value_range is not None
   return table.values() if keeps else table.bits(agreed), {
       "threshold": agreed if table.is_graded and not keeps else None, "tasks": table.tasks,
-      "hashes": table.hashes, "values": keeps}
+      "hashes": table.hashes, "values": keeps, "numbers": table.numbers if keeps else None}
 
 
 def add(cache: accuracy_cache.AccuracyCache, table: accuracy_import.ImportedAnswers, *,
@@ -154,30 +154,34 @@ def add(cache: accuracy_cache.AccuracyCache, table: accuracy_import.ImportedAnsw
   table, replaced = versioned(cache, table, changed)
   assert table.ids is not None
   cache.check_documents(table.ids, table.hashes, table.sources or "The new file")
-  ids, hashes = list(table.ids), facts.pop("hashes")
+  ids, hashes, numbers = list(table.ids), facts.pop("hashes"), facts.pop("numbers")
   places = {name: row for row, name in enumerate(table.models)}
   old = [name for name in table.models if name in set(cache.models)]
   new = [name for name in table.models if name not in set(old)]
   found = Added(new, retired=replaced, num_answers=int(is_given.sum()), ids=ids)
   if not cache.num_models:
-    cache.add_models(new, answers, ids, hashes=hashes, **facts)
+    cache.add_models(new, answers, ids, hashes=hashes, numbers=numbers, **facts)
     found.num_samples = len(ids)
     return found
   is_new = cache.sample_ids.find(ids) < 0
   known = np.flatnonzero(~is_new)
-  rows = answers[[places[name] for name in old]]
+  def of(names: Sequence[str], cells: np.ndarray | None) -> Any:
+    return None if cells is None else cells[[places[name] for name in names]]
+
+  rows, runs = of(old, answers), of(old, numbers)
   if old and len(known):  # Refuses answers that differ before anything is added.
     known_ids = [ids[index] for index in known.tolist()]
     num = cache.add_answers(old, rows[:, known], known_ids,
                             hashes=None if hashes is None else hashes[known], **facts)
-    found.num_answers -= int(is_given[[places[name] for name in old]][:, known].sum()) - num
+    found.num_answers -= int(of(old, is_given)[:, known].sum()) - num
   if replaced:  # Before the samples that replace them: after a kill it is done again.
     active_samples.retire(cache, replaced)
   if is_new.any():
     chosen = np.flatnonzero(is_new)
     cache.add_samples([ids[index] for index in chosen.tolist()], rows[:, chosen], old,
-                      hashes=None if hashes is None else hashes[chosen], **facts)
+                      hashes=None if hashes is None else hashes[chosen],
+                      numbers=None if runs is None else runs[:, chosen], **facts)
     found.num_samples = len(chosen)
   if new:
-    cache.add_models(new, answers[[places[name] for name in new]], ids, hashes=hashes, **facts)
+    cache.add_models(new, of(new, answers), ids, hashes=hashes, numbers=of(new, numbers), **facts)
   return found

@@ -2,9 +2,14 @@
 """Logs whose samples are plain records: one reader, and a table of the fields of each writer.
 
 The fields are those of the writers' code and of public files: every-eval-ever's schema 0.3 of
-instances, evalplus' evaluate.py (of both forms of its results), AlpacaEval's annotations.json,
-lighteval's details (and with them those of the first Open LLM Leaderboard; those of the second are
-logs of lm-evaluation-harness, as are lmms-eval's), OpenCompass' --dump-eval-details.
+instances, AlpacaEval's annotations.json, OpenCompass' --dump-eval-details, and
+
+  evalplus   evalplus/evaluate.py at 26d6d00 (SAMPLES.eval_results.json, or eval_results.json in
+             the folder of the samples; a record a generation; no plus_status with --base-only) and
+             at 0310ad2 (SAMPLES_eval_results.json; lists of [status, details])
+  lighteval  EvaluationTracker.save and DetailsLogger.Detail at 3fd1526 (doc, model_response,
+             metric; doc.id) and at 02932a2 (full_prompt, metrics; no ids), as of the first Open LLM
+             Leaderboard. Logs of the second are those of lm-evaluation-harness, as lmms-eval's are.
 """
 
 from __future__ import annotations
@@ -61,6 +66,11 @@ def _stem(path: pathlib.Path) -> str:
   return path.name.partition(".json")[0]
 
 
+def _of_samples(path: pathlib.Path) -> str:
+  """Model of SAMPLES.eval_results.json, SAMPLES_eval_results.json or FOLDER/eval_results.json."""
+  return re.sub(r"(^|[._])eval_results$", "", _stem(path)) or _folder(path)
+
+
 def _folder(path: pathlib.Path) -> str:
   return path.resolve().parent.name
 
@@ -86,8 +96,7 @@ LAYOUTS = (
     Layout("AlpacaEval", ("instruction", "generator_2", "preference"), "generator_2",
            lambda path: "alpaca_eval", "", {"preference": "preference"}, text="instruction",
            is_id=True, bounds=(1.0, 2.0)),
-    Layout("evalplus", ("task_id", "base_status"), lambda path: _stem(path).removesuffix(
-        "_eval_results"), "dataset", "task_id",
+    Layout("evalplus", ("task_id", "base_status"), _of_samples, "dataset", "task_id",
            {"plus": ("base_status", "plus_status"), "base": "base_status"},
            words={"pass": 1.0, "success": 1.0, "fail": 0.0, "failed": 0.0, "timeout": 0.0,
                   "timed out": 0.0}, main=("plus",)),

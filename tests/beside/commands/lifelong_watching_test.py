@@ -15,8 +15,8 @@ from suite import cli
 
 pytest.importorskip("jinja2")
 pytest.importorskip("plotly")
-PAGE = (pathlib.Path(__file__).resolve().parents[3] / "docs" / "lifelong_json.md").read_text(
-    encoding="utf-8")
+PAGE = (pathlib.Path(__file__).resolve().parents[3] / "docs" / "lifelong.md").read_text(
+    encoding="utf-8").partition("## Fields of --json\n")[2]
 
 
 def _run(capsys, *arguments):
@@ -28,7 +28,7 @@ def _run(capsys, *arguments):
 
 
 def _fields(action):
-  """Fields of an action in docs/lifelong_json.md."""
+  """Fields of an action in docs/lifelong.md."""
   lines, mine = [], False
   for line in PAGE.splitlines():
     cells = [cell.strip() for cell in line.strip("|").split("|")]

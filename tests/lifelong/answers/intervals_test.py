@@ -5,8 +5,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from suite.lifelong.answers import intervals
+from suite.lifelong.answers import random_sample
 from suite.lifelong.answers import rank_order
 
 
@@ -130,3 +132,62 @@ def test_coverage_of_a_difference():
 def test_sign_test_by_hand():
   assert intervals.sign_test(np.ones(5), np.zeros(5)) == pytest.approx(2 / 32)
   assert intervals.sign_test(np.ones(3), np.ones(3)) == 1.0
+
+
+def test_whole_clusters_are_what_was_drawn():
+  clusters = np.array([0, 0, 1, 1, 2, 2])
+  one_by_one = random_sample.of_all(np.array([0, 2, 4]), 6, clusters)
+  assert one_by_one.together == 0.0 and one_by_one.clusters.tolist() == [0, 1, 2]
+  # Of 3 pairs of a cluster 2 were asked, q = 2/3; p = 4 x 3 / (6 x 5): (1 - 0.6) x 3 > 1.
+  assert random_sample.of_all(np.arange(4), 6, clusters).together == 1.0
+  # q = 1/3, p = 3 x 2 / 30: (1 - 0.6) x 2.
+  assert random_sample.of_all(np.arange(3), 6, clusters).together == pytest.approx(0.8)
+  assert random_sample.of_all(np.arange(6), 6, clusters).together == 0.0  # Nothing is drawn.
+  # Sums 1 and -1 of deviations: 2 x 2 / 1, over 4 / 4 of independent answers.
+  wide = (stats.t.ppf(0.975, 1) / intervals.Z_95) ** 2
+  values, pairs = np.array([1, 1, 0, 0]), np.array([7, 7, 3, 3])
+  assert intervals.clustered_effect(values, pairs, 1.0) == pytest.approx(4 * wide)
+  assert intervals.clustered_effect(values, pairs, 0.5) == pytest.approx(2.5 * (1 + wide) / 2)
+  assert intervals.clustered_effect(np.ones(4), pairs, 1.0) == pytest.approx(2 * wide)
+  assert intervals.clustered_effect(values, np.zeros(4), 1.0) == 4.0
+  assert intervals.clustered_effect(values, pairs, 0.0) == 1.0
+
+
+def test_coverage_of_whole_clusters():
+  rng, inside = np.random.default_rng(0), np.zeros(2)
+  clusters = np.repeat(np.arange(120), 10)
+  for _ in range(200):
+    chance = 1 / (1 + np.exp(-rng.normal(0, 1.5, 120)[clusters]))
+    answers = (rng.random(1200) < chance).astype(float)
+    samples = np.flatnonzero(np.isin(clusters, rng.permutation(120)[:30]))
+    for place, known in enumerate((None, clusters)):
+      found = intervals.accuracy(answers[samples], 1200,
+                                 random_sample.of_all(samples, 1200, known))
+      inside[place] += found.low <= answers.mean() <= found.high
+  assert inside[0] < 160 and 182 <= inside[1] <= 198
+
+
+def test_a_clustered_difference_is_students_of_the_clusters():
+  rng = np.random.default_rng(1)
+  clusters = rng.permutation(np.repeat(np.arange(20), 5))
+  first, second = rng.random([2, 100]) < 0.5 + 0.3 * rng.normal(0, 1, [2, 20])[:, clusters]
+  sample = random_sample.of_all(np.arange(100), 500)
+  found, p = intervals.clustered_difference(first, second, clusters, sample)
+  means = np.bincount(clusters, first * 1.0 - second) / 5
+  plain = stats.ttest_1samp(means, 0.0)
+  assert found.value == pytest.approx(means.mean()) and p == pytest.approx(plain.pvalue)
+  assert (found.low, found.high) == pytest.approx(tuple(plain.confidence_interval()))
+  # Parts that were asked at different rates: weights 3/4 of 40 answers, 1/4 of 60.
+  parts = np.repeat([0, 1], [40, 60])
+  sample = random_sample.RandomSample(np.arange(100), np.arange(100), np.arange(100), parts,
+                                      np.array([300, 100]), np.zeros(2), 400)
+  found, p = intervals.clustered_difference(first, second, clusters, sample)
+  weights = np.where(parts == 0, 0.75 / 40, 0.25 / 60)
+  assert sample.weights() == pytest.approx(weights)
+  change = first * 1.0 - second
+  away = [sum(weights[i] * (change[i] - weights @ change) for i in range(100) if clusters[i] == one)
+          for one in range(20)]
+  spread = np.sqrt(np.sum(np.square(away)) * 20 / 19)
+  assert found.value == pytest.approx(weights @ change)
+  assert p == pytest.approx(2 * stats.t.sf(abs(found.value) / spread, 19))
+  assert found.high - found.value == pytest.approx(stats.t.ppf(0.975, 19) * spread)

@@ -160,6 +160,11 @@ RIGHT = {  # name: (files, options, {task: {model: share of correct answers}}, w
          "mmlu:k=1,model=org_a/stats.json": [[_stat("exact_match", 0.5)]]},
         {}, {"mmlu:k=1": {"org_a": 0.5}}, "no samples in"),
     "inspect-ai": ({"log.json": [INSPECT]}, {}, {"lab/arc": {"maker/net": 0.6}}, ""),
+    "inspect-ai, two tasks": (
+        {"log.json": [INSPECT], "more.json": [{**INSPECT, "eval": {**INSPECT["eval"],
+                                                                   "task": "lab/boolq"},
+                                               "samples": INSPECT["samples"][4:8]}]}, {},
+        {"lab/arc": {"maker/net": 0.6}, "lab/boolq": {"maker/net": 0.5}}, ""),
     "inspect-ai, two scorers": (
         {"log.json": [{**INSPECT, "samples": [{**one, "scores": {
             **one["scores"], "judge": {"value": 1}}} for one in INSPECT["samples"]]}]},
@@ -175,6 +180,18 @@ RIGHT = {  # name: (files, options, {task: {model: share of correct answers}}, w
             f"HumanEval/{i}": [{"task_id": f"HumanEval/{i}", "solution": "", "base_status": "pass",
                                 "plus_status": "pass" if i < 4 else "fail"}] for i in range(10)}}]},
         {}, {"HumanEval": {"net": 0.4}}, "plus is the metric that its harness reports"),
+    "evalplus, base tests alone, in the folder of the samples": (
+        {"net/eval_results.json": [{"date": "2025-01-02 03:04", "hash": "h", "eval": {
+            f"Mbpp/{i}": [{"task_id": f"Mbpp/{i}", "solution": "", "plus_status": None,
+                           "base_status": "timeout" if i else "pass", "base_fail_tests": [],
+                           "plus_fail_tests": []}] for i in range(10)}}]},
+        {}, {"Mbpp": {"net": 0.1}}, "metric base"),
+    "evalplus, two files of present names": (
+        {f"{m}.eval_results.json": [{"date": "", "hash": "h", "eval": {
+            f"HumanEval/{i}": [{"task_id": f"HumanEval/{i}", "base_status": "pass",
+                                "plus_status": "pass" if i < n else "fail"}] for i in range(10)}}]
+         for m, n in (("a", 3), ("b", 5))}, {"score": "plus"}, {"HumanEval": {"a": 0.3, "b": 0.5}},
+        ""),
     "evalplus, lists of older versions": (
         {"net_eval_results.json": [{"date": "", "hash": "h", "eval": {
             f"HumanEval/{i}": {"nfiles": 2, "base": [["success", []], ["failed", []]],

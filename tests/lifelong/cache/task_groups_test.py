@@ -70,7 +70,7 @@ def test_groups_of_logs_give_the_scores_that_the_harness_reports(tmp_path, capsy
   capsys.readouterr()
   assert cli.main(["lifelong", "rank", "--cache", str(tmp_path / "c")]) == 0
   said = capsys.readouterr().out.splitlines()
-  assert said[0] == "mean of 3 groups and tasks without one, 6 tasks" and "A" in said[2].split()
+  assert said[0] == "mean of 1 group and 2 single tasks, 6 tasks in all" and "A" in said[2].split()
   pair, = paired_standings.compare(cache).pairs
   assert pair.first == "A" and pair.difference == pytest.approx(found["A"] - found["B"])
   scale = standings.Scale(weights={"mmlu": 2.0})
@@ -87,8 +87,9 @@ def test_a_table_of_the_user_wins_and_what_is_wrong_is_named(tmp_path, capsys):
   table.write_text("group,task\nshort,arc\nshort,gsm8k\n")
   capsys.readouterr()
   assert cli.main(["lifelong", "rank", "--cache", folder, "--task-groups", str(table)]) == 0
-  assert capsys.readouterr().out.startswith("mean of 5 groups and tasks")
+  assert capsys.readouterr().out.startswith("mean of 1 group and 4 single tasks")
   for text, said in (("group,task\nshort,ark\n", "the task 'ark'; expected a name and one of arc"),
+                     ("group,task\nshort,\n", "the group 'short' and the task ''"),
                      ("a,b\n", "expected group and task"), ("group,task\n", "has no group")):
     table.write_text(text)
     with pytest.raises(lifelong.CacheError, match=said):
