@@ -8,6 +8,7 @@
 from __future__ import annotations
 
 import argparse
+import collections
 from collections.abc import Iterable, Sequence
 import pathlib
 import sys
@@ -16,6 +17,7 @@ import sys
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 
 import made_page
+import make_parity_page
 import result_pages
 
 from suite.configs import method_values
@@ -266,11 +268,24 @@ def summary(every: Iterable[methods.Method]) -> str:
   rows: dict[tuple[bool, ...], list[str]] = {}
   for method in every:
     runs = tuple(name in method.protocols for name in _SHOWN)
-    rows.setdefault(runs, []).append(_escaped(method.title))
+    rows.setdefault(runs, []).append(f"`{method.name}`")
   lines = [_row([*_SHOWN.values(), "methods"]), _row([":-:"] * len(_SHOWN) + ["---"])]
-  for runs, titles in sorted(rows.items(), key=lambda row: -sum(row[0])):
-    lines.append(_row([*("✓" if one else "" for one in runs), "; ".join(titles)]))
-  return "\n".join(lines) + "\n"
+  for runs, names in sorted(rows.items(), key=lambda row: -sum(row[0])):
+    lines.append(_row([*("✓" if one else "" for one in runs), " ".join(names)]))
+  return "\n".join(lines) + "\n" + _verified()
+
+
+def _verified() -> str:
+  """How many methods give the same results as public code, from the stored comparisons."""
+  rows = make_parity_page.results()["methods"].rows
+  found = make_parity_page.method_cases.verdicts(rows)
+  counts = collections.Counter(one.verdict for one in found)
+  return (f"\n**Verified:** {counts['equal']} of {len(found)} methods give the same results as "
+          "public code, the authors' or a library's "
+          f"([each method](docs/parity.md#every-method)); {counts['agrees within seeds']} agrees "
+          f"within seeds, {counts['different by design']} differ by design, "
+          f"{counts['unproved']} are unproved. [Papers, settings and aliases]"
+          "(docs/methods.md).\n")
 
 
 def readme(text: str) -> str:
