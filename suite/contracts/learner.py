@@ -152,7 +152,7 @@ class BaseLearner(tf.Module):
   def keeps_budget(self) -> bool:
     """Whether learning ends where the budget of a run does: all of it asks `ledger.grant` before.
 
-    Any other learner is refused in a run with a budget (docs/budgets.md).
+    Any other learner is refused in a run with a budget (docs/costs.md).
     """
     return False
 

@@ -343,7 +343,7 @@ def check_keeps_budget(learner: learner_lib.BaseLearner) -> None:
     raise RefusedError(
         f"{type(learner).__name__} does not say what its learning costs before it learns, so it "
         "cannot keep a budget. Leave --budget out; or let it ask context.ledger.grant, and set its "
-        "attribute keeps_budget to True (docs/budgets.md).")
+        "attribute keeps_budget to True (docs/costs.md).")
 
 
 def check_no_budget(budget: Any, protocol: str) -> None:
