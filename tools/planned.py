@@ -8,7 +8,7 @@
 The runs are those of tests/contracts/method_matrix_test.py, on digits of 8 x 8 pixels. Each is
 planned twice, as `suite run --dry_run` does it with `--rate`, where nothing is measured, and
 without. All FLOPs, MACs, steps and examples of all phases are compared, and the numbers of events.
-The lines go to docs/results/planned.md; the exit status is 1 if a cell is not equal.
+The lines go to docs/planned.md; the exit status is 1 if a cell is not equal.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from suite.configs import gin_parse
 from suite.running import this_process
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
-PAGE = ROOT / "docs" / "results" / "planned.md"
+PAGE = ROOT / "docs" / "planned.md"
 HEAD = ("| method | protocol | FLOPs of the run | with `--rate` | measured |",
         "|---|---|---:|---:|---:|")
 
