@@ -6,7 +6,7 @@ import importlib.util as _importing
 import os as _os
 import sys as _sys
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 if "tensorflow" not in _sys.modules:  # It reads these when it is imported.
   # No lines about CUDA: relevant errors are raised as exceptions.

@@ -87,7 +87,16 @@ def test_every_page_is_on_the_site_and_every_entry_is_a_page():
   assert len(listed) == len(set(listed))
   docs = ROOT / "docs"
   there = {path.relative_to(docs).as_posix() for path in docs.rglob("*.md")}
+  stubs = {page for page in there if (docs / page).read_text().startswith("---\nmoved: ")}
   # Pages of single results are linked from results/README.md.
-  assert set(listed) == {page for page in there if not page.startswith("results/")
+  assert set(listed) == {page for page in there - stubs if not page.startswith("results/")
                          or page == "results/README.md"}
+  assert len(stubs) > 20
+  for stub in stubs:
+    text = (docs / stub).read_text()
+    target = text.splitlines()[1].removeprefix("moved: ")
+    page = ((docs / stub).parent / target.partition("#")[0]).resolve()
+    assert page.is_file() and f"]({target})" in text, f"{stub} does not link {target}"
+    assert (page.relative_to(docs).as_posix() in listed if page.is_relative_to(docs)
+            else True), f"{stub} leads to {target}, which is not on the site"
   assert config["strict"] and config["theme"]["font"] is False

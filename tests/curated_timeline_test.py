@@ -60,8 +60,8 @@ def _do(*words):
 
 
 def _commands():
-  """The commands of docs/own/timeline.md from images to a report."""
-  block, = (one for one in doc_blocks.blocks(doc_blocks.ROOT / "docs/own/timeline.md")
+  """The commands of docs/own/data.md from images to a report."""
+  block, = (one for one in doc_blocks.blocks(doc_blocks.ROOT / "docs/own/data.md")
             if "suite curate sheets" in one.code)
   return [words[1:] for words in block.commands()]
 

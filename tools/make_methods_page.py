@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterable, Sequence
 import pathlib
+import re
 import sys
 
 # Lets the tool run from a checkout without an installation.
@@ -24,18 +25,19 @@ from suite.configs import methods
 _ROOT = pathlib.Path(__file__).resolve().parents[1]
 PAGE = _ROOT / "docs" / "methods.md"
 README = _ROOT / "README.md"
+PARITY = _ROOT / "docs" / "parity.md"
 _MARKS = ("<!-- matrix -->\n", "<!-- end of matrix -->\n")
 
 _HEAD = """# Methods
 
 <!-- Made by `tools/make_methods_page.py` from `suite/configs/methods.csv`; do not edit. -->
 
-{num_methods} methods. Of the {cells} cells of NEVIS, CLEAR and FLUID (without methods for
-episodes alone) {running} run, {percent:.0f}%; {on_cfsl} methods run on CFSL.
-`tests/contracts/method_matrix_test.py` runs the cells on the embedded digits: a method learns above
-chance and has known FLOPs and MACs; one of each kind of state is stopped under each protocol, and
-resumes bit for bit. Every method runs under one protocol at least; cells that are not run
-share all components with one that is; a test checks this. What a protocol does not serve is
+{num_methods} methods. NEVIS, CLEAR and FLUID have {cells} cells (without methods for episodes
+alone): {running} of them can run, {percent:.0f}%. {on_cfsl} methods run on CFSL.
+`tests/contracts/method_matrix_test.py` runs each method under at least one protocol, on the
+embedded digits: it learns above chance and has known FLOPs and MACs. One method of each kind of
+state is stopped under each protocol, and resumes bit for bit. The test also checks that a cell that
+is not run shares all components with one that is. What a protocol does not serve is
 refused by a message before anything is trained.
 [parity.md](parity.md#every-method) says of every method whether public code gives the same answers.
 
@@ -162,7 +164,7 @@ those of old classes in the new one are made from similar classes |
 | `inf_lora` | low-rank changes of keys and values in given directions | classes of the task | \
 added to the weights; their directions stay free of later changes |
 
-- **Epochs, batches, rates** and optimizers are those of the run.
+- The run sets **epochs, batches, rates** and optimizers.
 - **Tasks are phases.** A learner is not told their number, so pools have a fixed size (`DUAL_SIZE`,
 `CODA_PHASES`, `EASE_SUBSPACES`): later phases reuse the last part; EASE trains nothing in them.
 Where classes come again (CLEAR), all classes of the bucket take part in the loss, and EASE has the
@@ -183,7 +185,7 @@ nothing: `clip_zero_shot`, cosines with texts that name the classes
 tower's features. `CLIP_FOLDER` is a folder with `model.safetensors`, `config.json` and the
 vocabulary, `merges.txt` or `bpe_simple_vocab_16e6.txt.gz`, as at Hugging Face or from OpenAI
 (`suite/models/clip/weight_files.py`); nothing is downloaded, and no published number was
-reproduced. Names are those of the data (`class_names`), or `CLASS_NAMES` in the order of the
+reproduced. Names come from the data (`class_names`), or from `CLASS_NAMES` in the order of the
 labels; without them `clip_zero_shot` is refused before its first task. `TRANSFORM` makes images of
 the tower's size. Texts are charged when their classes come, one pass of the text tower each.
 """
@@ -199,7 +201,7 @@ form that this takes, and of the memories the one of the latest rows.
 _DEVICES = """
 ## Several devices of one machine
 
-With `--strategy mirrored` every method of the table runs. Records are those of one device up to
+With `--strategy mirrored` every method of the table runs. Records equal one device's up to
 rounding, but for batch norms, which normalize the share of each device by itself; most methods on
 CLEAR, FLUID and CFSL were compared (not SCA and Pretrain + Tune, and of NEVIS fine-tuning, by hand
 MT, with group norms).
@@ -266,11 +268,21 @@ def summary(every: Iterable[methods.Method]) -> str:
   rows: dict[tuple[bool, ...], list[str]] = {}
   for method in every:
     runs = tuple(name in method.protocols for name in _SHOWN)
-    rows.setdefault(runs, []).append(_escaped(method.title))
+    rows.setdefault(runs, []).append(f"`{method.name}`")
   lines = [_row([*_SHOWN.values(), "methods"]), _row([":-:"] * len(_SHOWN) + ["---"])]
-  for runs, titles in sorted(rows.items(), key=lambda row: -sum(row[0])):
-    lines.append(_row([*("✓" if one else "" for one in runs), "; ".join(titles)]))
-  return "\n".join(lines) + "\n"
+  for runs, names in sorted(rows.items(), key=lambda row: -sum(row[0])):
+    lines.append(_row([*("✓" if one else "" for one in runs), " ".join(names)]))
+  return "\n".join(lines) + "\n" + _verified()
+
+
+def _verified() -> str:
+  """How many methods give the same results as public code: the sentence of docs/parity.md."""
+  text = PARITY.read_text(encoding="utf-8")
+  found = re.search(r"^Of (\d+) methods: (\d+) equal, ([^.]*)\.", text, re.MULTILINE)
+  assert found, f"{PARITY} does not count the methods: run python tools/make_parity_page.py"
+  return (f"\n**Verified:** {found[2]} of {found[1]} methods give the same results as public code, "
+          f"the authors' or a library's ([each method](docs/parity.md#every-method)); {found[3]}. "
+          "[Papers, settings and aliases](docs/methods.md).\n")
 
 
 def readme(text: str) -> str:

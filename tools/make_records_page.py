@@ -29,7 +29,7 @@ Made by `tools/make_records_page.py` from `suite/metrics/schema.py`; do not edit
 all events come first, then the keys of each kind of event. A key is left out where it does not
 apply. A record also has the costs of each phase so far, such as `flops_train` or `seconds_predict`
 ([flops.md](flops.md)), values that the learner returns after its training, such as
-`condition_number`, and the metrics of the user ([own/metric.md](own/metric.md)).
+`condition_number`, and the metrics of the user ([your metric](own/protocol.md#a-metric)).
 """
 
 

@@ -1,6 +1,7 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""What mkdocs.yml adds to a build: files that pages link to outside docs/, the list of blocks.
+"""What mkdocs.yml adds to a build: files that pages link to outside docs/, pages that have moved.
 
+A page that has moved leaves a stub, whose link names the new place, and which forwards at once.
 A link such as `../gin/learners/er.gin` leads out of docs/ and works on a code host. On the site it
 leads to a copy below source/, as text.
 """
@@ -21,7 +22,6 @@ from mkdocs.structure import files as files_lib
 ROOT = doc_blocks.ROOT
 _DOCS = ROOT / "docs"
 _LINK = re.compile(r"\]\(((?:\.\./)+[^)#:]+)(#[^)]*)?\)")
-_RULES, _LIST = (f"<!-- {what} of tools/doc_blocks.py -->" for what in ("rules", "list"))
 
 
 def on_files(files: files_lib.Files, config: Any) -> files_lib.Files:
@@ -37,7 +37,7 @@ def on_files(files: files_lib.Files, config: Any) -> files_lib.Files:
 
 
 def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
-  """Points links that lead out of docs/ to the copies, and fills in the list of blocks."""
+  """Points links that lead out of docs/ to the copies."""
   source = pathlib.Path(page.file.abs_src_path)
 
   def moved(found: re.Match[str]) -> str:
@@ -46,11 +46,17 @@ def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
       return found[0]
     return f"]({os.path.relpath(_DOCS / _copy(target), source.parent)})"
 
-  markdown = _LINK.sub(moved, markdown)
-  if _LIST in markdown:
-    rules = (doc_blocks.__doc__ or "").split("\n\n")[2]
-    markdown = markdown.replace(_RULES, rules).replace(_LIST, doc_blocks.table())
-  return markdown
+  return _LINK.sub(moved, markdown)
+
+
+def on_post_page(output: str, page: Any, **_: Any) -> str:
+  """Forwards from a page that has moved, a stub with `moved: PAGE.md` in its front matter."""
+  target = page.meta.get("moved")
+  if not target:
+    return output
+  address = target.replace(".md", ".html")
+  return output.replace(
+      "</head>", f'<meta http-equiv="refresh" content="0; url={address}"></head>', 1)
 
 
 def _outside(page: pathlib.Path, link: str) -> str:

@@ -166,7 +166,7 @@ class Stored(NamedTuple):
   Attributes:
     codes: [N, ...], the output of the learner's `encode`: cached features, or images.
     labels: int64 [N].
-    known: bool [C], base classes and those of the labels.
+    known: bool [C], base classes and classes of the labels.
     num_old: the first `num_old` samples were in the previous offline phase, too; 0 at first.
   """
 

@@ -112,7 +112,7 @@ class BaseLearner(tf.Module):
   def keras_model(self) -> tf.keras.Model | None:
     """Prepared examples [B, ...] to the logits of the current task, with the learner's own layers.
 
-    None: the answers are not those of one model of Keras layers. `suite export` asks for it.
+    None: the answers do not come from one model of Keras layers. `suite export` asks for it.
     """
     return None
 
@@ -152,7 +152,7 @@ class BaseLearner(tf.Module):
   def keeps_budget(self) -> bool:
     """Whether learning ends where the budget of a run does: all of it asks `ledger.grant` before.
 
-    Any other learner is refused in a run with a budget (docs/budgets.md).
+    Any other learner is refused in a run with a budget (docs/costs.md).
     """
     return False
 
@@ -160,7 +160,7 @@ class BaseLearner(tf.Module):
   def unsaved_weights(self) -> Sequence[tf.Tensor]:
     """Weights that no checkpoint holds; a budget counts their bytes, too.
 
-    Such as those of a frozen backbone, or of a net that is saved to the store. A learner inside has
+    Such as those in a frozen backbone, or in a net that is saved to the store. A learner inside has
     its own.
     """
     return ()

@@ -82,8 +82,8 @@ def before_first_event(
     protocol: its arguments may be bound. One that is not `checkable` checks as it runs.
     learners: makers by name, of those that have not finished.
     seed, distribution, metrics, budget: of the run.
-    configuration: the number of the configuration that is set. A maker may set one, as that of
-      `suite.learner` does, which its learner reads later, too.
+    configuration: the number of the configuration that is set. A maker may set one, as the maker
+      of `suite.learner` does, which its learner reads later, too.
 
   Returns:
     The protocol with its arguments, which are evaluated once for all learners; and makers, each of
@@ -343,7 +343,7 @@ def check_keeps_budget(learner: learner_lib.BaseLearner) -> None:
     raise RefusedError(
         f"{type(learner).__name__} does not say what its learning costs before it learns, so it "
         "cannot keep a budget. Leave --budget out; or let it ask context.ledger.grant, and set its "
-        "attribute keeps_budget to True (docs/budgets.md).")
+        "attribute keeps_budget to True (docs/costs.md).")
 
 
 def check_no_budget(budget: Any, protocol: str) -> None:

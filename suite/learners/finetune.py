@@ -5,7 +5,7 @@ Composed, not derived: `start` says where weights come from (Indep, FT-prev, FT-
 which hyper-parameters are tried (seven for BHPO), `trainer` how one training goes, `multitask`
 which earlier tasks are trained on, too (MT). FT-s is FT-d with `static`: the candidates are
 compared on features of models trained independently of each other. This learner trains these as
-well and pays for them, or takes those of an Indep run.
+well and pays for them, or takes the ones of an Indep run.
 """
 
 from __future__ import annotations
@@ -128,7 +128,7 @@ class Finetune(learner.Learner):
   @property
   @override
   def unsaved_weights(self) -> Sequence[tf.Tensor]:
-    """Those of the net at hand; the models of all tasks are files of the store."""
+    """The weights of the net at hand; the models of all tasks are files of the store."""
     return self._models.newest_weights()
 
   @property

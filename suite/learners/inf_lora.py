@@ -1,7 +1,7 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
 """InfLoRA: low-rank changes that earlier phases hardly notice (Liang & Li, 2024).
 
-Each phase changes keys and values by (x A) B, of which B alone is trained, so that the change sees
+Each phase changes keys and values by (x A) B, where B alone is trained, so that the change sees
 the directions A of the inputs x and no others. For each block, with C the sum of x x' over the
 phase's data before it is trained and P the projection on the directions of earlier phases:
 

@@ -71,7 +71,7 @@ class LearnerEachTask(learner_lib.Learner):
 
   @override
   def keras_model(self) -> tf.keras.Model | None:
-    """That of the learner of the task that began last."""
+    """The model of the learner of the task that began last."""
     return self.learners[self._name].keras_model()
 
   @override

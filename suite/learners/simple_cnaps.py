@@ -112,7 +112,7 @@ class SimpleCnaps(base_episodes.FilmedNet):
   @property
   @override
   def unsaved_weights(self) -> Sequence[tf.Tensor]:
-    """Those of the backbone."""
+    """The weights of the backbone."""
     return [] if self._filmed is None else self._filmed.weights
 
   @override

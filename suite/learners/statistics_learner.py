@@ -57,8 +57,8 @@ class StatisticsLearner(learner.SequenceLearner, learner.EpisodicLearner):
   after a statistic that chooses a setting has done so on it; of a sequence only then.
 
   Deliveries of one task key (the buckets of a series, the samples of a sequence) add to the same
-  statistics; another task has statistics for itself. Within episodes the state is that of the
-  episode, and nothing is meta-trained: run it with `cfsl.run.updates = 0`.
+  statistics; another task has statistics for itself. Within episodes the state belongs to
+  the episode, and nothing is meta-trained: run it with `cfsl.run.updates = 0`.
 
   Args:
     statistic: what is summed, and how it answers.
@@ -124,7 +124,7 @@ class StatisticsLearner(learner.SequenceLearner, learner.EpisodicLearner):
   @property
   @override
   def unsaved_weights(self) -> Sequence[tf.Tensor]:
-    """Those of the backbone, and of a random lift."""
+    """The weights of the backbone, and of a random lift."""
     return [*frozen_backbone.weights_of(self._features), *getattr(self._lift, "weights", ())]
 
   @override
@@ -389,7 +389,7 @@ class RandomFourier(tf.Module):
     size: M; the paper's 25,000. A covariance of these has 2.5 GB, and is inverted in float64.
     gamma: g; "scale": 1 / (D v), with the variance v of all features, as scikit-learn has it and
       the authors take it (src/main.py of github.com/drimpossible/RanDumb at 14a51ee). Their v is
-      that of all data; here a learner measures it on the first examples that it learns, and until
+      measured on all data; here a learner measures it on the first examples it learns, and until
       then, and within episodes, it is 1. Pixels between 0 and 1 have a variance of about 0.1.
     seed: of W and b.
 

@@ -5,7 +5,7 @@ Most cells of a matrix R[i, j] repeat what earlier models have said of the same 
 `test_answers` in `clear`, `incremental` or `nevis`, a test set that enough earlier models have
 answered in full is asked a few images only, and its accuracy is that of `suite lifelong estimate`
 (`suite.lifelong.estimators.factor_model`): logistic regressions on the answers of the known models,
-corrected by the answers asked, which are a random sample. The interval is that of this sample, so
+corrected by the answers asked, which are a random sample. The interval follows from this sample, so
 it holds whatever the known models are. Known models are
 
   the first models of the run      rows of the matrix, which are asked in full

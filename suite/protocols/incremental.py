@@ -286,8 +286,8 @@ def summarize(records: Sequence[Mapping[str, Any]], buckets: buckets_lib.Buckets
 class GrowingLearner(learner_lib.Learner):
   """Serves a task that gets more classes: `begin` with the same task and a larger `num_classes`.
 
-  Learners make variables for a fixed number of classes. Where classes come bucket by bucket, nobody
-  tells a learner how many there will be, so that number rises. To grow is to resume in a larger
+  Learners make variables for a fixed number of classes. Where classes come bucket by bucket, a
+  learner is not told how many there will be, so that number rises. To grow is to resume in a larger
   learner: all that a learner knows is in its variables and in `context.store`, and `begin` makes
   the variables (suite/contracts/learner.py). So a copy of the learner as it was before it began is
   begun with the larger task, and takes over the variables of the one that has learned. In the

@@ -317,7 +317,7 @@ class RunState:
 
     Args:
       name: of the set, the record's "bucket_name" or "task_key".
-      images: an `ImageSet`, a `Sequence`, or `Episodes`, of which the first one is kept; sets of
+      images: an `ImageSet`, a `Sequence`, or `Episodes` (the first one is kept); sets of
         other kinds are passed over.
       size: the first images to choose from; None: all.
     """

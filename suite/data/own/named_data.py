@@ -73,7 +73,7 @@ def periods(path: str) -> dict[str, Any]:
   raise ValueError(
       f"{path} has no dates, and buckets come in the order of time. Give a table with a column "
       "'time' of two months or more, a folder with a folder for each period (photos/2012/cat/...), "
-      "or a prepared timeline (docs/own/timeline.md).") from without
+      "or a prepared timeline (docs/own/data.md).") from without
 
 
 def named_files(path: pathlib.Path) -> list[pathlib.Path]:
