@@ -58,6 +58,7 @@ from suite.state import predictions
 from suite.state import run_identity
 from suite.state import snapshots
 from suite.state import state_log
+from suite.system import sealed_json
 
 RUN, METHOD, SEEDS = "digits/clear", "er", (0, 1, 2)
 FURTHER = (3, 4, 5)  # Of whoever chooses.
@@ -260,10 +261,10 @@ def _read_any(folder: pathlib.Path) -> tuple[list[dict[str, Any]], dict[str, Any
 
 def change_data(copy: Copy, rng: np.random.Generator) -> str:
   path = copy.folder() / state_log.DATA_FILE
-  digests = json.loads(path.read_text())
+  digests = state_log.read_data(path.parent)
   name = sorted(digests)[rng.integers(len(digests))]
   digests[name] = {part: rng.bytes(32).hex() for part in digests[name]}
-  path.write_text(json.dumps(digests))
+  path.write_text(sealed_json.text({state_log.DATA: digests}))
   return name
 
 

@@ -6,7 +6,6 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable
 import functools
-import json
 import pathlib
 import re
 
@@ -14,6 +13,7 @@ from suite.configs import entry_points
 from suite.configs import gin_files
 from suite.configs import run_settings
 from suite.running import this_process
+from suite.system import sealed_json
 
 
 def _add(verify: argparse.ArgumentParser) -> None:
@@ -70,10 +70,10 @@ def _verify_bundle(args: argparse.Namespace) -> int:
         args.dirs[0], replay=args.replay or 0, states=args.states, draw=args.draw, seeds=args.seeds,
         recompute=not args.quick, board=board)
   except bundle.BundleError as error:
-    print(json.dumps({"badge": "refused", "problem": str(error)}) if args.json else
+    print(sealed_json.text({"badge": "refused", "problem": str(error)}) if args.json else
           f"{error}\n\nverdict: refused")
     return 1
-  print(json.dumps(report.values(), indent=1) if args.json else verification.text(report))
+  print(sealed_json.text(report.values()) if args.json else verification.text(report))
   return 1 if report.failed or report.waits else 0
 
 

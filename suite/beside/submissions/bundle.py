@@ -47,6 +47,7 @@ from suite.state import run_identity
 from suite.state import snapshots
 from suite.state import state_log
 from suite.system import atomic_files
+from suite.system import sealed_json
 
 FORMAT = 1
 OK, FAILED, SKIPPED = "ok", "failed", "not done"  # States of a verifier's check.
@@ -387,8 +388,8 @@ def _extract(archive: zipfile.ZipFile, member: zipfile.ZipInfo, final: pathlib.P
 
 
 def _checked_about(content: bytes) -> dict[str, Any]:
-  about = json.loads(content)
-  refused = isinstance(about, dict) and about.pop(REFUSED, [])
+  about = sealed_json.parsed(content.decode("utf-8"))
+  refused = about.pop(REFUSED, [])
   _check_fields(about, _FIELDS, ABOUT)
   if not isinstance(refused, list) or len(refused) > 10_000:
     raise BundleError(f"{REFUSED} of {ABOUT} is {refused!r:.60}")

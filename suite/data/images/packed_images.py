@@ -14,7 +14,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 import hashlib
-import json
 import os
 import pathlib
 import shutil
@@ -59,9 +58,8 @@ def bordered(image: np.ndarray) -> np.ndarray:
 
 def manifest(folder: pathlib.Path) -> dict[str, Any]:
   """The manifest of a folder that is complete; {} of another one."""
-  path = folder / MANIFEST
-  return sealed_json.load(path, "list of images", f"Delete {folder}; it is then made again."
-                          ) if path.is_file() else {}
+  return sealed_json.load(folder / MANIFEST, "list of images",
+                          f"Delete {folder}; it is then made again.", or_none=True)
 
 
 def write(folder: pathlib.Path, of: Mapping[str, Any],
@@ -74,11 +72,14 @@ def write(folder: pathlib.Path, of: Mapping[str, Any],
     parts: (parts to skip) -> the parts of images that follow, of one number of images each.
   """
   began = time.monotonic()
-  made_of = folder / OF
-  if not made_of.is_file() or made_of.read_text() != json.dumps(of):
+  try:
+    is_begun = sealed_json.read(folder / OF) == of
+  except ValueError:  # Damaged.
+    is_begun = False
+  if not is_begun:
     shutil.rmtree(folder, ignore_errors=True)
     (folder / _PARTS).mkdir(parents=True)
-    atomic_files.write(made_of, json.dumps(of).encode())
+    atomic_files.write(folder / OF, sealed_json.text(of).encode())
   done: list[dict[str, np.ndarray]] = []
   while (path := _part(folder, len(done))).is_file():
     with np.load(path, allow_pickle=False) as saved:

@@ -15,7 +15,6 @@ from collections.abc import Iterator, Mapping
 import contextlib
 import functools
 import hashlib
-import json
 import pathlib
 import shutil
 from typing import Any, NamedTuple
@@ -31,6 +30,7 @@ from suite.data.images import tfds_source
 from suite.data.pipelines import traced_maps
 from suite.system import atomic_files
 from suite.system import file_lock
+from suite.system import sealed_json
 
 FOLDER = "packed"
 PART_SIZE = 128  # Images of a part; a process that is killed loses one.
@@ -149,7 +149,9 @@ def copies(root: pathlib.Path) -> list[Found]:
   found = []
   for path in sorted([*root.glob(f"**/{FOLDER}/*/**/{packed_images.OF}"),
                       *root.glob(f"**/{_OLDER}/*/**/{packed_images.OF}")]):
-    of, manifest = json.loads(path.read_text()), packed_images.manifest(path.parent)
+    manifest = packed_images.manifest(path.parent)
+    of = sealed_json.load(path, "description of a copy", f"Delete {path.parent}; it is then made "
+                          "again.", ["data_set", "split", "side"])
     is_older = of.get("format") != packed_images.FORMAT
     found.append(Found(
         path.parent, of["data_set"], of["split"], of["side"],

@@ -26,6 +26,7 @@ from suite.reporting import run_dir
 from suite.running import python_run
 from suite.state import snapshots
 from suite.state import state_log
+from suite.system import sealed_json
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 ABOUT = bundle.About("CC0-1.0", "me@example.org", "a test")
@@ -221,12 +222,12 @@ def test_digests_of_what_is_learned_are_compared_where_they_are(made, tampering,
   copy.root.mkdir()
   copy.about = bundle.unpack(made[1], copy.root)
   path = copy.folder() / "data_digests.json"
-  digests, found = json.loads(path.read_text()), []
+  digests, found = state_log.read_data(path.parent), []
   learned = [name for name in digests if state_log.is_trained(name)]
   assert learned == ["bucket_01 (learned)", "bucket_02 (learned)"]
   without = {name: one for name, one in digests.items() if name not in learned}
   for changed in ({**digests, learned[1]: digests[learned[0]]}, without):  # Of an earlier version.
-    path.write_text(json.dumps(changed))
+    path.write_text(sealed_json.text({"data": changed}))
     copy.write(tmp_path / "b.zip")
     found.append([check.text for check in verification.verify(tmp_path / "b.zip").failed])
   assert found == [["the images of 'bucket_02 (learned)', or their labels, are not those of the "
@@ -340,7 +341,7 @@ def _board(workdir, folder, **values):
   path.write_text(json.dumps({
       "format": 1, "run": "digits/clear", "params": ["digits.buckets.num_buckets=2"], "seeds": [0],
       "budget": "", "interval": 2, "settings": [], "environments": [],
-      "data": json.loads((workdir / "ncm" / "data_digests.json").read_text()), **values}))
+      "data": json.loads((workdir / "ncm" / "data_digests.json").read_text())["data"], **values}))
   return path
 
 
