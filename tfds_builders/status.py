@@ -265,7 +265,11 @@ def _problem(folder: pathlib.Path) -> str:
 def damage(folder: pathlib.Path) -> str:
   """Returns what of a prepared data set cannot be read; "" if every record is what was written."""
   import tensorflow as tf  # pylint: disable=g-import-not-at-top
-  for split, lengths in _shard_lengths(folder).items():
+  try:
+    splits = _shard_lengths(folder)
+  except ValueError as error:
+    return str(error)
+  for split, lengths in splits.items():
     paths = sorted(folder.glob(f"*-{split}.*record-*"))
     if len(paths) != len(lengths):
       return f"split {split!r} has {len(paths)} of {len(lengths)} record files"

@@ -72,16 +72,6 @@ _EXPECTED = {
     "missing run": "all, where seeds are prescribed; else none",
     "chosen seeds": "all, where seeds are prescribed; else none",
     "words": "all: the code says them",
-    "interval": "1 - C(T, K) / C(N, K): where one of the N - T events that answer is executed",
-    "machine": "1 - C(N - T, K) / C(N, K): where one of the T events that train is executed"}
-_EXPECTED = {
-    "score": "all: computed again from the answers", "data": "all: read again",
-    "answer": "K / N: only where the event is executed again",
-    "seed": "1 - C(N - T, K) / C(N, K): where one of the T events that train is executed again",
-    "FLOPs": "all: counted again from graphs",
-    "missing run": "all, where seeds are prescribed; else none",
-    "chosen seeds": "all, where seeds are prescribed; else none",
-    "words": "all: the code says them",
     "stream": "all, where a board prescribes it; else none",
     "name": "all: the name follows from what is made",
     "interval": "1 - C(T, K) / C(N, K): where one of the N - T events that answer is executed",

@@ -84,6 +84,8 @@ def build(folder: pathlib.Path, out: pathlib.Path, title: str, *, figures: bool 
       root.mkdir()
       digest = atomic_files.sha256(path)
       try:
+        if same := next((one.name for one in entries if one.digest == digest), None):
+          raise ValueError(f"it is the bundle {same}.zip again")
         entry = _Entry(path.stem, digest, bundle.unpack(path, root), _found(path, digest), root)
         for run in run_dir.load([root]):
           _size(_budget(run))  # A ValueError if it is none.
