@@ -23,19 +23,19 @@ def _add(verify: argparse.ArgumentParser) -> None:
       "events executed again (docs/submissions.md).")
   run_settings.add_flags(verify, "data_dir")
   group.add_argument("--replay", type=run_settings.positive, metavar="K",
-                      help="execute K of its events again, drawn from all")
+                     help="execute K of its events again, drawn from all")
   group.add_argument("--states", type=pathlib.Path, metavar="DIR",
-                      help="with --replay: the submitter's kept states, as they lie in the work "
-                      "directory")
+                     help="with --replay: the submitter's kept states, as they lie in the work "
+                     "directory")
   group.add_argument("--draw", type=int, metavar="N",
-                      help="with --replay: what events are drawn with, chosen after the bundle was "
-                      "handed in (a random number, which is said)")
+                     help="with --replay: what events are drawn with, chosen after the bundle was "
+                     "handed in (a random number, which is said)")
   group.add_argument("--seeds", type=_seeds, default=(), metavar="N,N",
-                      help="the seeds that each method must have, and no others")
+                     help="the seeds that each method must have, and no others")
   group.add_argument("--board", type=pathlib.Path, metavar="FILE.json",
-                      help="what the leaderboard prescribes, in place of --seeds")
+                     help="what the leaderboard prescribes, in place of --seeds")
   group.add_argument("--quick", action="store_true",
-                      help="compare records with answers alone; compute nothing again")
+                     help="compare records with answers alone; compute nothing again")
   group.add_argument("--json", action="store_true", help="what was found, as JSON")
   verify.set_defaults(do=functools.partial(_verify, verify.get_default("do")))
 

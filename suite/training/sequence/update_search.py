@@ -66,9 +66,11 @@ def cost(plan: UpdateTimes) -> int:
 
 def check(name: str, steps: Sequence[int]) -> UpdateTimes:
   """Returns the steps as a plan; `name` is for the message if they are none."""
-  whole = all(isinstance(t, int) and not isinstance(t, bool) and t > 0 for t in steps)
+  steps = list(steps) if isinstance(steps, tuple) else steps
+  whole = isinstance(steps, list) and all(
+      isinstance(t, int) and not isinstance(t, bool) and t > 0 for t in steps)
   if not whole or any(a >= b for a, b in zip(steps, steps[1:])):
-    raise ValueError(f"{name} is {list(steps)}; give whole numbers above 0 in rising order.")
+    raise ValueError(f"{name} is {steps!r:.80}; give whole numbers above 0 in rising order.")
   return tuple(steps)
 
 
@@ -85,9 +87,9 @@ def read(path: str | pathlib.Path) -> UpdateTimes:
   if not place.is_file():
     raise FileNotFoundError(f"There is no plan of update times {str(path)!r}. Give the file that "
                             "tools/update_oracle.py wrote, or the times themselves.")
-  steps = sealed_json.load(place, "plan of update times",
-                           "Make it again with tools/update_oracle.py.", [_STEPS])[_STEPS]
-  return check(str(place), steps if isinstance(steps, list) else [steps])
+  plan = sealed_json.load(place, "plan of update times", "Make it again with "
+                          "tools/update_oracle.py.", [_STEPS])
+  return check(str(place), plan[_STEPS])
 
 
 Evaluate = Callable[[Sequence[UpdateTimes]], Sequence[float]]
