@@ -78,7 +78,8 @@ def build(folder: pathlib.Path, out: pathlib.Path, title: str, *, figures: bool 
     board: what is prescribed: bundles with other runs are left out; None: nothing is.
   """
   with tempfile.TemporaryDirectory(prefix="lifelong-site-") as scratch:
-    lines, entries = [], []
+    lines: list[str] = []
+    entries: list[_Entry] = []
     for path in sorted(folder.glob("*.zip")):
       root = pathlib.Path(scratch).resolve() / path.stem
       root.mkdir()

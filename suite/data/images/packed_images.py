@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 import hashlib
+import json
 import os
 import pathlib
 import shutil
@@ -72,14 +73,11 @@ def write(folder: pathlib.Path, of: Mapping[str, Any],
     parts: (parts to skip) -> the parts of images that follow, of one number of images each.
   """
   began = time.monotonic()
-  try:
-    is_begun = sealed_json.read(folder / OF) == of
-  except ValueError:  # Damaged.
-    is_begun = False
-  if not is_begun:
+  made_of = folder / OF
+  if not made_of.is_file() or made_of.read_text() != json.dumps(of):
     shutil.rmtree(folder, ignore_errors=True)
     (folder / _PARTS).mkdir(parents=True)
-    atomic_files.write(folder / OF, sealed_json.text(of).encode())
+    atomic_files.write(made_of, json.dumps(of).encode())
   done: list[dict[str, np.ndarray]] = []
   while (path := _part(folder, len(done))).is_file():
     with np.load(path, allow_pickle=False) as saved:

@@ -15,6 +15,7 @@ from collections.abc import Iterator, Mapping
 import contextlib
 import functools
 import hashlib
+import json
 import pathlib
 import shutil
 from typing import Any, NamedTuple
@@ -30,7 +31,6 @@ from suite.data.images import tfds_source
 from suite.data.pipelines import traced_maps
 from suite.system import atomic_files
 from suite.system import file_lock
-from suite.system import sealed_json
 
 FOLDER = "packed"
 PART_SIZE = 128  # Images of a part; a process that is killed loses one.
@@ -149,9 +149,7 @@ def copies(root: pathlib.Path) -> list[Found]:
   found = []
   for path in sorted([*root.glob(f"**/{FOLDER}/*/**/{packed_images.OF}"),
                       *root.glob(f"**/{_OLDER}/*/**/{packed_images.OF}")]):
-    manifest = packed_images.manifest(path.parent)
-    of = sealed_json.load(path, "description of a copy", f"Delete {path.parent}; it is then made "
-                          "again.", ["data_set", "split", "side"])
+    of, manifest = json.loads(path.read_text()), packed_images.manifest(path.parent)
     is_older = of.get("format") != packed_images.FORMAT
     found.append(Found(
         path.parent, of["data_set"], of["split"], of["side"],

@@ -207,16 +207,6 @@ def test_images_of_one_shape_are_an_array_if_they_fit(data_dir):
       images.store.image(5), _images(data_dir, "same_shape").pixels()[5])
 
 
-def test_a_damaged_description_is_made_again_and_named_in_a_list(data_dir, capsys):
-  before, path = _source(data_dir).describe(), _folder(data_dir) / "of.json"
-  path.write_text(path.read_text().replace("mixed", "mixer"))
-  assert cli.main(["data", "copies", "--data_dir", str(data_dir)]) == 1
-  assert "of.json is damaged, or no description of a copy" in capsys.readouterr().err
-  (_folder(data_dir) / packed_images.MANIFEST).unlink()
-  assert _source(data_dir).describe() == before
-  assert cli.main(["data", "copies", "--data_dir", str(data_dir)]) == 0
-
-
 def test_copies_are_listed_and_deleted(data_dir, capsys):
   _source(data_dir)
   _source(data_dir, "multi_hot", 5)
