@@ -232,8 +232,19 @@ def _num_examples(row: row_lib.Row) -> int | None:
 
 
 def _num_prepared(folder: pathlib.Path) -> int:
-  info = json.loads((folder / "dataset_info.json").read_text())
-  return sum(int(count) for split in info["splits"] for count in split["shardLengths"])
+  return sum(map(sum, _shard_lengths(folder).values()))
+
+
+def _shard_lengths(folder: pathlib.Path) -> dict[str, list[int]]:
+  """The number of records in each file of each split; a ValueError says why it is not known."""
+  try:
+    info = json.loads((folder / "dataset_info.json").read_text())
+    return {str(split["name"]): [int(length) for length in split["shardLengths"]]
+            for split in info["splits"]}
+  except FileNotFoundError as error:
+    raise ValueError("it has no dataset_info.json") from error
+  except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
+    raise ValueError(f"its dataset_info.json cannot be read: {type(error).__name__}") from error
 
 
 def _memory(row: row_lib.Row, num_examples: int | None) -> int | None:
@@ -244,12 +255,9 @@ def _memory(row: row_lib.Row, num_examples: int | None) -> int | None:
 def _problem(folder: pathlib.Path) -> str:
   """Returns why a folder is not a prepared data set; "" if it is one."""
   try:
-    info = json.loads((folder / "dataset_info.json").read_text())
-    num_shards = sum(len(split["shardLengths"]) for split in info["splits"])
-  except FileNotFoundError:
-    return "it has no dataset_info.json"
-  except (OSError, ValueError, KeyError, TypeError) as error:
-    return f"its dataset_info.json cannot be read: {type(error).__name__}"
+    num_shards = sum(map(len, _shard_lengths(folder).values()))
+  except ValueError as error:
+    return str(error)
   num_files = sum(1 for path in folder.iterdir() if "record-" in path.name)
   return "" if num_files == num_shards else f"it has {num_files} of {num_shards} record files"
 
@@ -257,12 +265,14 @@ def _problem(folder: pathlib.Path) -> str:
 def damage(folder: pathlib.Path) -> str:
   """Returns what of a prepared data set cannot be read; "" if every record is what was written."""
   import tensorflow as tf  # pylint: disable=g-import-not-at-top
-  info = json.loads((folder / "dataset_info.json").read_text())
-  for split in info["splits"]:
-    lengths = [int(length) for length in split["shardLengths"]]
-    paths = sorted(folder.glob(f"*-{split['name']}.*record-*"))
+  try:
+    splits = _shard_lengths(folder)
+  except ValueError as error:
+    return str(error)
+  for split, lengths in splits.items():
+    paths = sorted(folder.glob(f"*-{split}.*record-*"))
     if len(paths) != len(lengths):
-      return f"split {split['name']!r} has {len(paths)} of {len(lengths)} record files"
+      return f"split {split!r} has {len(paths)} of {len(lengths)} record files"
     for path, length in zip(paths, lengths):
       try:  # Every record has a checksum.
         num = tf.data.TFRecordDataset(str(path)).reduce(0, lambda count, _: count + 1).numpy()

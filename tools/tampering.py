@@ -58,21 +58,12 @@ from suite.state import predictions
 from suite.state import run_identity
 from suite.state import snapshots
 from suite.state import state_log
+from suite.system import sealed_json
 
 RUN, METHOD, SEEDS = "digits/clear", "er", (0, 1, 2)
 FURTHER = (3, 4, 5)  # Of whoever chooses.
 PARAMS = ("EPOCHS=2", "digits.buckets.num_buckets=3")
 ABOUT = bundle.About(license="CC0-1.0", contact="nobody@example.org", title="tampered")
-_EXPECTED = {
-    "score": "all: computed again from the answers", "data": "all: read again",
-    "answer": "K / N: only where the event is executed again",
-    "seed": "1 - C(N - T, K) / C(N, K): where one of the T events that train is executed again",
-    "FLOPs": "all: counted again from graphs",
-    "missing run": "all, where seeds are prescribed; else none",
-    "chosen seeds": "all, where seeds are prescribed; else none",
-    "words": "all: the code says them",
-    "interval": "1 - C(T, K) / C(N, K): where one of the N - T events that answer is executed",
-    "machine": "1 - C(N - T, K) / C(N, K): where one of the T events that train is executed"}
 _EXPECTED = {
     "score": "all: computed again from the answers", "data": "all: read again",
     "answer": "K / N: only where the event is executed again",
@@ -260,10 +251,10 @@ def _read_any(folder: pathlib.Path) -> tuple[list[dict[str, Any]], dict[str, Any
 
 def change_data(copy: Copy, rng: np.random.Generator) -> str:
   path = copy.folder() / state_log.DATA_FILE
-  digests = json.loads(path.read_text())
+  digests = state_log.read_data(path.parent)
   name = sorted(digests)[rng.integers(len(digests))]
   digests[name] = {part: rng.bytes(32).hex() for part in digests[name]}
-  path.write_text(json.dumps(digests))
+  path.write_text(sealed_json.text({state_log.DATA: digests}))
   return name
 
 

@@ -4,12 +4,12 @@
 from __future__ import annotations
 
 import functools
-import json
 import pathlib
 import re
 import shlex
 
 from suite.configs import gin_files
+from suite.system import sealed_json
 
 
 def shipped() -> dict[str, pathlib.Path]:
@@ -53,8 +53,8 @@ def find(run: str) -> tuple[str, pathlib.Path]:
                                 f"gin file. Run it with: python {run}")
   if path.is_dir():
     try:
-      command = json.loads((path / "environment.json").read_text(encoding="utf-8"))["command"]
-    except (OSError, ValueError, KeyError, TypeError):
+      command = sealed_json.read(path / "environment.json").get("command", "")
+    except (OSError, ValueError):
       command = ""
     files = sorted(path.glob("*.gin"))
     raise gin_files.ConfigError(

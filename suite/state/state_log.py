@@ -32,13 +32,15 @@ import numpy as np
 
 from suite.state import snapshots
 from suite.system import atomic_files
+from suite.system import sealed_json
 
-FILE, DATA_FILE = "state_digests.jsonl", "data_digests.json"
+FILE, DATA_FILE, DATA = "state_digests.jsonl", "data_digests.json", "data"
 _TRAINED = " (learned)"
 EVERY, RUN, EVENT, STATE = "keep_every", "run_digest", "event", "state"
 _NOT_COMPARED = ("seconds", "peak_bytes")  # Of a ledger's accounts.
 _WEIGHTS = "weights"
 _BLOCK = 1 << 20
+_PUT_BACK = "Put it back, or begin again in another --workdir."
 
 
 def digest(identity: str, done: int, ledger: Mapping[str, Mapping[str, Any]],
@@ -192,16 +194,16 @@ class StateLog:
 
   def add_data(self, name: str, content: Mapping[str, str]) -> None:
     """Notes the digests of a set; a ValueError if it was another one before."""
-    path = self._folder / DATA_FILE
     if self._data is None:
-      self._data = json.loads(path.read_text()) if path.exists() else {}
+      self._data = read_data(self._folder)
     if self._data.setdefault(name, content) != content:
       raise ValueError(f"The images of {name!r} are not those with which the run in "
                        f"{self._folder} began. Restore the data, or begin again in another "
                        "--workdir.")
     if name not in self._seen:
       self._seen.add(name)
-      snapshots.save_text(path, json.dumps(self._data, indent=1, sort_keys=True) + "\n")
+      snapshots.save_text(self._folder / DATA_FILE, sealed_json.text(
+          {DATA: dict(sorted(self._data.items()))}) + "\n")
 
 
 def trained(name: str) -> str:
@@ -260,7 +262,7 @@ def load_kept(folder: pathlib.Path, identity: str) -> tuple[snapshots.Snapshot, 
 
 
 def check_run(folder: pathlib.Path, identity: str, num_events: int | None) -> None:
-  """A ValueError unless the digests belong to a run, and to its events.
+  """A ValueError unless the digests are whole, and belong to a run and its events.
 
   Args:
     folder: of the run.
@@ -268,6 +270,7 @@ def check_run(folder: pathlib.Path, identity: str, num_events: int | None) -> No
     num_events: of a finished run; None: any.
   """
   header, digests = read(folder / FILE)
+  read_data(folder)
   if header[RUN] != identity:
     raise ValueError(f"{folder / FILE} belongs to another run")
   if num_events is not None and len(digests) != num_events + 1:
@@ -284,11 +287,12 @@ def check_kept(folder: pathlib.Path, event: int, identity: str) -> None:
 
 
 def read_data(folder: pathlib.Path) -> dict[str, Any]:
-  """The digests of a run's sets by name; {} if it has none, or something else."""
-  path = folder / DATA_FILE
-  found = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
-  return found if isinstance(found, dict) and all(
-      isinstance(one, dict) for one in found.values()) else {}
+  """The digests of a run's sets by name; {} if it has none."""
+  values = sealed_json.load(folder / DATA_FILE, "list of digests of data", _PUT_BACK, or_none=True)
+  found = values.get(DATA, values)  # An earlier version wrote the sets alone.
+  if not isinstance(found, dict) or not all(isinstance(one, dict) for one in found.values()):
+    raise ValueError(f"{folder / DATA_FILE} is no list of digests of data. {_PUT_BACK}")
+  return found
 
 
 def read(path: pathlib.Path) -> tuple[dict[str, Any], list[str]]:

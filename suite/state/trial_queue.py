@@ -19,7 +19,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 import dataclasses
-import json
 import pathlib
 import shutil
 import time
@@ -80,11 +79,10 @@ class TrialQueue:
 
   def opened(self) -> _Search | None:
     """The search in progress."""
-    try:
-      found = json.loads((self._folder / _OPEN).read_text())
-    except FileNotFoundError:
-      return None
-    return _Search(found["event"], found["name"], [(n, hyper) for n, hyper in found["trials"]])
+    found = sealed_json.load(self._folder / _OPEN, "search", f"Delete {self._folder}, and give the "
+                             "same command again.", ["event", "name", "trials"], or_none=True)
+    return _Search(found["event"], found["name"], [(n, hyper) for n, hyper in found["trials"]]
+                   ) if found else None
 
   def close(self) -> None:
     """Ends the search: helpers leave, and what lies in the folder goes."""
@@ -117,7 +115,7 @@ class TrialQueue:
         search = _Search(context.event, name, waiting)
         for number, _ in waiting:
           atomic_files.make_folder(self._trial(search, number))
-        snapshots.save_text(self._folder / _OPEN, json.dumps(search._asdict()))
+        snapshots.save_text(self._folder / _OPEN, sealed_json.text(search._asdict()))
         while not all((self._trial(search, n) / "done.json").exists() for n, _ in search.trials):
           if not self._train_one(search, train, context):
             time.sleep(_POLL_SECONDS)

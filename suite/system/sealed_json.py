@@ -3,7 +3,7 @@
 
     text(values)   {"a": 1, ..., "digest": "9f86..."}; line(values): as a line of a log
     read(path)     the values; an error of one line if they are not what was written
-    load(path)     the same of a file that must be there, with its path and what to do in the error
+    load(path)     the same, with the path and what to do in the error
 
 A file without a digest, of an earlier version, is read as it is, unless the caller asks for one.
 """
@@ -42,17 +42,20 @@ def line(values: Mapping[str, Any]) -> str:
 
 
 def load(path: pathlib.Path, what: str, instead: str, keys: Iterable[str] = (),
-         error: type[ValueError] = ValueError) -> dict[str, Any]:
-  """Reads the values of a file that must be there.
+         error: type[ValueError] = ValueError, *, or_none: bool = False) -> dict[str, Any]:
+  """Reads the values of a file.
 
   Args:
     path: of the file.
     what: the kind of file, and `instead`: what to do, for the error.
     keys: that the values must have.
     error: its class.
+    or_none: whether the file may be missing: its values are {} then.
   """
   try:
     values = read(path)
+    if or_none and not values:
+      return {}
     if missing := [key for key in keys if key not in values]:
       raise ValueError(f"it has no {', '.join(missing)}" if values else "there is none")
     return values

@@ -126,3 +126,11 @@ def test_a_test_set_that_has_changed_is_refused(tmp_path):
   state_log.StateLog(tmp_path, "", 1).add_data("bucket", {"examples": "1", "content": "2"})
   with pytest.raises(ValueError, match="'bucket' are not those with which the run"):
     state_log.StateLog(tmp_path, "", 1).add_data("bucket", {"examples": "1", "content": "3"})
+  path = tmp_path / state_log.DATA_FILE
+  whole = path.read_text()
+  path.write_text(json.dumps({"bucket": {"examples": "1", "content": "2"}}))  # Of an earlier one.
+  assert state_log.read_data(tmp_path) == {"bucket": {"examples": "1", "content": "2"}}
+  for damaged in (whole.replace('"2"', '"3"'), "[]", "[" * 100_000, '{"data": 1}', '{"a": 1}'):
+    path.write_text(damaged)
+    with pytest.raises(ValueError, match="no list of digests of data.*Put it back"):
+      state_log.read_data(tmp_path)

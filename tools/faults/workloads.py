@@ -17,20 +17,26 @@ import os
 import pathlib
 import shutil
 import sys
+import tempfile
 import threading
 
 import forked
 import numpy as np
 import outcomes
 from PIL import Image
+from pyarrow import parquet
 import run_faults
 
+from suite import cli
 from suite.beside.curation import manifest
 from suite.beside.curation import polite_fetch
+from suite.beside.submissions import bundle
 from suite.lifelong import adaptive_session
 from suite.lifelong import watching
 from suite.lifelong.cache import accuracy_cache
 from suite.running import this_process
+from suite.state import state_log
+from suite.system import atomic_files
 from suite.tables import table
 import tfds_builders
 from tfds_builders import testing
@@ -89,14 +95,13 @@ table.Report.measures = {'sum': 'sum'}
 ACKNOWLEDGED = "ACKNOWLEDGED"
 _RUNS = {**run_faults.RUNS, "cfsl": ["digits/cfsl", "--gin_file", "gin/debug.gin"],
          "share": [*run_faults.RUNS["nevis"], "--share"]}
-WITHOUT_RUNS = ("cache", "curation", "fetch")
-WITHOUT_RUNS = ("cache", "curation", "fetch", "session", "values", "watch", "subset")
+WITHOUT_RUNS = ("cache", "curation", "fetch", "session", "values", "watch", "subset", "bundle",
+                "export", "digests")
 
 
 def _suite(*arguments: str) -> Workload:
   """A command of `suite`, and the digest of all that it must leave."""
   def work(folder: pathlib.Path) -> None:
-    from suite import cli
     code = cli.main([*arguments, "--workdir", str(folder / "w")])
     if code:
       sys.stdout.flush()
@@ -210,19 +215,21 @@ def _answers(num_models: int, num_samples: int) -> np.ndarray:
   return (rng.random((num_models, num_samples)) < ease + skill).astype(np.int8)
 
 
-def _known(folder: pathlib.Path) -> accuracy_cache.AccuracyCache:
+def _known(folder: pathlib.Path, num_models: int, num_samples: int
+           ) -> accuracy_cache.AccuracyCache:
   """A cache beside the folder of a workload, which no cut meets."""
-  cache = accuracy_cache.AccuracyCache(folder.parent / "known", create=True)
+  cache = accuracy_cache.AccuracyCache(folder.parent / f"known_{num_models}", create=True)
   if not cache.num_models:
-    cache.add_models([f"m{i}" for i in range(12)], _answers(12, 300),
-                     [f"s{i}" for i in range(300)])
+    cache.add_models([f"m{i}" for i in range(num_models)], _answers(num_models, num_samples),
+                     [f"s{i}" for i in range(num_samples)])
   return cache
 
 
 def _session(folder: pathlib.Path) -> None:
   """A session with a new model, whose rounds are acknowledged when they are answered."""
-  steps, truth = _Steps(folder), _answers(13, 300)[6]
-  session = adaptive_session.Session(_known(folder), 0.005, 200, state=folder / "w", seed=3)
+  steps, truth = _Steps(folder), _answers(9, 100)[4]
+  session = adaptive_session.Session(
+      _known(folder, 8, 100), 0.005, 70, state=folder / "w", seed=3)
   number = len(list((folder / "w").glob("answers_*.json")))
   for earlier in range(9):
     steps.done(earlier, earlier < number)
@@ -274,8 +281,7 @@ def _watch(folder: pathlib.Path) -> None:
 
 def _subset(folder: pathlib.Path) -> None:
   """A subset of a cache and its error bars, then a score by them; another subset lies there."""
-  from suite import cli
-  known, out = _known(folder), folder / "w" / "subset.csv"
+  known, out = _known(folder, 12, 300), folder / "w" / "subset.csv"
   out.parent.mkdir(exist_ok=True)
   answers = folder.parent / "answers.csv"
   answers.write_text("id,new\n" + "".join(
@@ -298,6 +304,61 @@ def _subset(folder: pathlib.Path) -> None:
     scores.append(do(*score))
   is_whole = scores[0] in scores[-2:]
   print(f"RESULT {scores[-1] if is_whole else 'the score of a mixture'}", flush=True)
+
+
+def _bundle(folder: pathlib.Path) -> None:
+  """A bundle, which is handed in again three times, each time with one more record."""
+  steps, out, source = _Steps(folder), folder / "w" / "mine.zip", folder.parent / "records.jsonl"
+  atomic_files.make_folder(out.parent)
+  member = "runs/000/er/records.jsonl"
+
+  def num_records() -> int:
+    with tempfile.TemporaryDirectory() as target:
+      bundle.unpack(out, pathlib.Path(target))
+      return len((pathlib.Path(target) / member).read_text().splitlines())
+
+  there = num_records() if out.exists() else 0
+  for number in range(4):
+    if steps.done(number, number < there):
+      continue
+    source.write_text("".join(json.dumps({"event": i}) + "\n" for i in range(number + 1)))
+    run = {"folder": "runs/000/er", "learner": "er", "method": "er", "protocol": "clear", "seed": 0}
+    bundle.write(out, {"format": bundle.FORMAT, "title": "t", "license": "x", "contact": "y",
+                       "suite": "1", "runs": [run]}, {member: source})
+    steps.acknowledge(number)
+  print(f"RESULT {num_records()} {hashlib.sha256(out.read_bytes()).hexdigest()[:16]}", flush=True)
+
+
+def _export(folder: pathlib.Path) -> None:
+  """Caches of three sizes, exported to one Parquet file, the larger the later."""
+  steps, out = _Steps(folder), folder / "w" / "answers.parquet"
+  atomic_files.make_folder(out.parent)
+  there = parquet.read_table(out).num_rows if out.exists() else 0
+  for number, num_models in enumerate((3, 4, 5)):
+    known = _known(folder, num_models, 40)
+    if steps.done(number, there >= 40 * num_models):
+      continue
+    with contextlib.redirect_stdout(io.StringIO()):
+      if cli.main(["lifelong", "export", "--cache", str(known.folder), "--parquet", str(out)]):
+        raise ValueError(f"{out} is not written")
+    steps.acknowledge(number)
+  found = parquet.read_table(out).to_pydict()
+  print(f"RESULT {hashlib.sha256(repr(found).encode()).hexdigest()[:16]}", flush=True)
+
+
+def _digests(folder: pathlib.Path) -> None:
+  """Digests of the sets that a run is tested on, noted one after the other."""
+  steps, place = _Steps(folder), folder / "w"
+  atomic_files.make_folder(place)
+  there = state_log.read_data(place)
+  log = state_log.StateLog(place, "toy", 1)
+  for number in range(6):
+    name = f"bucket_{number:02d}"
+    steps.done(number, name in there)
+    log.add_data(name, {"examples": f"{number:064x}", "content": f"{number + 9:064x}"})
+    if name not in there:
+      steps.acknowledge(number)
+  print(f"RESULT {json.dumps(state_log.read_data(place), sort_keys=True)}", flush=True)
 
 
 def _curation(folder: pathlib.Path) -> None:
@@ -367,12 +428,13 @@ def _lifelong(folder: pathlib.Path) -> None:
          "--gin_param", "lifelong.run.min_models=3")(folder)
 
 
-# Name -> (workload, how often of 100 states).
+# Name -> (workload, how often beside the others; cheap ones are often).
 WORKLOADS: dict[str, tuple[Workload, int]] = {
     "events": (_toy("power_toy"), 37), "cache": (_cache, 36), "table": (_toy("power_table"), 4),
-    "curation": (_curation, 10), "fetch": (_fetch, 7), "lifelong": (_lifelong, 1),
-    "builder": (_build, 2), "session": (_session, 12), "values": (_values, 8),
-    "watch": (_watch, 12), "subset": (_subset, 6),
+    "curation": (_curation, 16), "fetch": (_fetch, 7), "lifelong": (_lifelong, 1),
+    "builder": (_build, 2), "session": (_session, 4), "values": (_values, 16),
+    "watch": (_watch, 4), "subset": (_subset, 1), "bundle": (_bundle, 20),
+    "export": (_export, 2), "digests": (_digests, 20),
     **{name: (_suite("run", *arguments), 1) for name, arguments in _RUNS.items()}}
 
 

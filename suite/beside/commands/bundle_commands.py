@@ -6,7 +6,6 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable
 import functools
-import json
 import pathlib
 import re
 
@@ -14,6 +13,7 @@ from suite.configs import entry_points
 from suite.configs import gin_files
 from suite.configs import run_settings
 from suite.running import this_process
+from suite.system import sealed_json
 
 
 def _add(verify: argparse.ArgumentParser) -> None:
@@ -23,19 +23,19 @@ def _add(verify: argparse.ArgumentParser) -> None:
       "events executed again (docs/submissions.md).")
   run_settings.add_flags(verify, "data_dir")
   group.add_argument("--replay", type=run_settings.positive, metavar="K",
-                      help="execute K of its events again, drawn from all")
+                     help="execute K of its events again, drawn from all")
   group.add_argument("--states", type=pathlib.Path, metavar="DIR",
-                      help="with --replay: the submitter's kept states, as they lie in the work "
-                      "directory")
+                     help="with --replay: the submitter's kept states, as they lie in the work "
+                     "directory")
   group.add_argument("--draw", type=int, metavar="N",
-                      help="with --replay: what events are drawn with, chosen after the bundle was "
-                      "handed in (a random number, which is said)")
+                     help="with --replay: what events are drawn with, chosen after the bundle was "
+                     "handed in (a random number, which is said)")
   group.add_argument("--seeds", type=_seeds, default=(), metavar="N,N",
-                      help="the seeds that each method must have, and no others")
+                     help="the seeds that each method must have, and no others")
   group.add_argument("--board", type=pathlib.Path, metavar="FILE.json",
-                      help="what the leaderboard prescribes, in place of --seeds")
+                     help="what the leaderboard prescribes, in place of --seeds")
   group.add_argument("--quick", action="store_true",
-                      help="compare records with answers alone; compute nothing again")
+                     help="compare records with answers alone; compute nothing again")
   group.add_argument("--json", action="store_true", help="what was found, as JSON")
   verify.set_defaults(do=functools.partial(_verify, verify.get_default("do")))
 
@@ -70,10 +70,10 @@ def _verify_bundle(args: argparse.Namespace) -> int:
         args.dirs[0], replay=args.replay or 0, states=args.states, draw=args.draw, seeds=args.seeds,
         recompute=not args.quick, board=board)
   except bundle.BundleError as error:
-    print(json.dumps({"badge": "refused", "problem": str(error)}) if args.json else
+    print(sealed_json.text({"badge": "refused", "problem": str(error)}) if args.json else
           f"{error}\n\nverdict: refused")
     return 1
-  print(json.dumps(report.values(), indent=1) if args.json else verification.text(report))
+  print(sealed_json.text(report.values()) if args.json else verification.text(report))
   return 1 if report.failed or report.waits else 0
 
 

@@ -51,9 +51,9 @@ def _submit(args: argparse.Namespace) -> int:
   given.update({name: getattr(args, name) for name in _FIELDS if getattr(args, name) is not None})
   further = {} if args.board is None else {"problems_of": board.read(args.board).problems}
   try:
-    content = bundle.pack(args.dir, args.out, bundle.About(
-        **{"license": "", "contact": "", **{name: str(value) for name, value in given.items()}}),
-                          **further)
+    about = bundle.About(**{"license": "", "contact": "", **{
+        name: str(value) for name, value in given.items()}})
+    content = bundle.pack(args.dir, args.out, about, **further)
   except (bundle.SubmitError, FileNotFoundError) as error:
     raise gin_files.ConfigError(str(error)) from error
   print(f"{args.out}: {len(content['runs'])} runs, {args.out.stat().st_size:,} bytes")

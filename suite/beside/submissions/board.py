@@ -39,7 +39,6 @@ FORMAT = 1
 _KINDS = {"format": int, "run": str, "params": list, "seeds": list, "budget": str, "interval": int,
           "data": dict, "settings": list, "environments": list}
 _OWN = (gin_bindings.LEARNERS, gin_bindings.ONLY, "seed", "budget")  # Compared by themselves.
-_MOST_SEED = 2**31
 
 
 @dataclasses.dataclass(frozen=True)
@@ -124,9 +123,9 @@ def read(path: pathlib.Path) -> Board:
 
 def _check(board: Board) -> None:
   """A ValueError for values that no board can have."""
-  wrong = [one for one in board.seeds if type(one) is not int or not 0 <= one < _MOST_SEED]
+  wrong = [one for one in board.seeds if type(one) is not int or not 0 <= one < bundle.NUM_SEEDS]
   if wrong or not board.seeds or len(set(board.seeds)) < len(board.seeds):
-    raise ValueError(f"seeds are different whole numbers from 0 to {_MOST_SEED - 1}; got "
+    raise ValueError(f"seeds are different whole numbers from 0 to {bundle.NUM_SEEDS - 1}; got "
                      f"{str(wrong[0]) if wrong else str(list(board.seeds)):.40}")
   if board.interval < 1:
     raise ValueError(f"interval is {board.interval}; it is a whole number from 1 on")

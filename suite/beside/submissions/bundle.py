@@ -47,6 +47,7 @@ from suite.state import run_identity
 from suite.state import snapshots
 from suite.state import state_log
 from suite.system import atomic_files
+from suite.system import sealed_json
 
 FORMAT = 1
 OK, FAILED, SKIPPED = "ok", "failed", "not done"  # States of a verifier's check.
@@ -63,6 +64,8 @@ _EPOCH = (1980, 1, 1, 0, 0, 0)  # The first that a zip can have.
 MAX_MEMBERS, MAX_BYTES, MAX_MEMBER_BYTES = 200_000, 8 << 30, 1 << 30
 _MAX_RATIO, _FREE_BYTES = 200, 4 << 20  # Unpacked to packed bytes, beyond the first ones.
 _MAX_ABOUT_BYTES, _MAX_ROWS = 1 << 20, 20_000_000
+NUM_SEEDS = 2**31
+_SEEDS = f"seeds are whole numbers from 0 to {NUM_SEEDS - 1}"
 _FIELDS = {"format": int, "title": str, "license": str, "contact": str, "suite": str, "runs": list}
 _RUN_FIELDS = {"folder": str, "learner": str, "method": str, "protocol": str, "seed": int}
 REFUSED = "refused"  # A field of submission.json, if there are runs that do not fit.
@@ -287,6 +290,8 @@ def _about_run(run: run_dir.Run, prefix: str) -> dict[str, Any]:
   if not (run.folder / state_log.FILE).is_file():
     raise SubmitError(f"it has no {state_log.FILE}, the commitment to its states. Run it again "
                       "with --keep states=N.")
+  if not 0 <= (seed := int(run.environment.get("seed", 0))) < NUM_SEEDS:
+    raise SubmitError(f"it has the seed {seed}; {_SEEDS}.")
   if any(schema.KNOWN_ANSWERS in record for record in run.records):
     raise SubmitError("its estimates rest on answers of other runs (known_runs of test_answers), "
                       "which no bundle has. Run it without them.")
@@ -295,7 +300,7 @@ def _about_run(run: run_dir.Run, prefix: str) -> dict[str, Any]:
   if lacking:
     raise SubmitError(f"it has no answers for {', '.join(f'event {one}' for one in lacking[:10])}.")
   return {"folder": f"{prefix}/{run.folder.name}", "learner": run.learner, "method": method,
-          "protocol": run.protocol, "seed": int(run.environment.get("seed", 0))}
+          "protocol": run.protocol, "seed": seed}
 
 
 def unpack(path: pathlib.Path, target: pathlib.Path) -> dict[str, Any]:
@@ -387,8 +392,8 @@ def _extract(archive: zipfile.ZipFile, member: zipfile.ZipInfo, final: pathlib.P
 
 
 def _checked_about(content: bytes) -> dict[str, Any]:
-  about = json.loads(content)
-  refused = isinstance(about, dict) and about.pop(REFUSED, [])
+  about = sealed_json.parsed(content.decode("utf-8"))
+  refused = about.pop(REFUSED, [])
   _check_fields(about, _FIELDS, ABOUT)
   if not isinstance(refused, list) or len(refused) > 10_000:
     raise BundleError(f"{REFUSED} of {ABOUT} is {refused!r:.60}")
@@ -401,6 +406,8 @@ def _checked_about(content: bytes) -> dict[str, Any]:
     _check_fields(run, _RUN_FIELDS, f"run {number} of {ABOUT}")
     if not re.fullmatch(rf"runs/\d{{3}}/{_NAME}", run["folder"], re.ASCII):
       raise BundleError(f"run {number} of {ABOUT} lies in {run['folder']!r:.60}")
+    if not 0 <= run["seed"] < NUM_SEEDS:
+      raise BundleError(f"run {number} of {ABOUT} has the seed {run['seed']!r:.20}; {_SEEDS}")
     for name in ("learner", "method", "protocol"):  # Pages are called so.
       if not re.fullmatch(_NAME, run[name], re.ASCII):
         raise BundleError(f"run {number} of {ABOUT} has the {name} {run[name]!r:.60}")

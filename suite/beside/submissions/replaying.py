@@ -333,7 +333,7 @@ def _differences(said: Mapping[str, Any], made: Mapping[str, Any], *, is_exact: 
     return records.diff(said, made)
   lines = [line for name in {**said, **made} if (name in said) != (name in made)
            for line in records.diff({name: said[name]} if name in said else {},
-                                        {name: made[name]} if name in made else {})]
+                                    {name: made[name]} if name in made else {})]
   seen = said.get("seen") or 0
   for name in (name for name in said if name in made):
     a, b = said[name], made[name]

@@ -15,7 +15,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 import dataclasses
-import json
 import math
 import pathlib
 import shutil
@@ -35,6 +34,7 @@ from suite.reporting import tables
 from suite.reporting.formats import renderers
 from suite.reporting.run_panels import report_sections
 from suite.system import atomic_files
+from suite.system import sealed_json
 
 NOT_VERIFIED = "not verified"
 _HELD = [name.replace("_bytes", "") for name in ledger.HELD]  # Names of columns.
@@ -78,12 +78,15 @@ def build(folder: pathlib.Path, out: pathlib.Path, title: str, *, figures: bool 
     board: what is prescribed: bundles with other runs are left out; None: nothing is.
   """
   with tempfile.TemporaryDirectory(prefix="lifelong-site-") as scratch:
-    lines, entries = [], []
+    lines: list[str] = []
+    entries: list[_Entry] = []
     for path in sorted(folder.glob("*.zip")):
       root = pathlib.Path(scratch).resolve() / path.stem
       root.mkdir()
       digest = atomic_files.sha256(path)
       try:
+        if same := next((one.name for one in entries if one.digest == digest), None):
+          raise ValueError(f"it is the bundle {same}.zip again")
         entry = _Entry(path.stem, digest, bundle.unpack(path, root), _found(path, digest), root)
         for run in run_dir.load([root]):
           _size(_budget(run))  # A ValueError if it is none.
@@ -127,12 +130,9 @@ def build(folder: pathlib.Path, out: pathlib.Path, title: str, *, figures: bool 
 
 def _found(path: pathlib.Path, digest: str) -> Mapping[str, Any]:
   """What a verifier found out about a bundle; {} if that is not known, or of another bundle."""
-  beside = path.with_suffix(".json")
-  try:
-    found = json.loads(beside.read_text(encoding="utf-8"))
-  except (OSError, ValueError):
-    return {}
-  return found if isinstance(found, dict) and found.get("bundle") == digest else {}
+  found = sealed_json.load(path.with_suffix(".json"), "output of suite verify --json",
+                           f"Delete it, or verify {path} again.", or_none=True)
+  return found if found.get("bundle") == digest else {}
 
 
 def _index(entries: Sequence[_Entry], out: pathlib.Path, copies: bool) -> list[panels.Section]:

@@ -59,9 +59,8 @@ def bordered(image: np.ndarray) -> np.ndarray:
 
 def manifest(folder: pathlib.Path) -> dict[str, Any]:
   """The manifest of a folder that is complete; {} of another one."""
-  path = folder / MANIFEST
-  return sealed_json.load(path, "list of images", f"Delete {folder}; it is then made again."
-                          ) if path.is_file() else {}
+  return sealed_json.load(folder / MANIFEST, "list of images",
+                          f"Delete {folder}; it is then made again.", or_none=True)
 
 
 def write(folder: pathlib.Path, of: Mapping[str, Any],

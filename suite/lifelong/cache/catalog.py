@@ -18,7 +18,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 import contextlib
 import hashlib
-import json
 import os
 import pathlib
 import sqlite3
@@ -28,6 +27,7 @@ from suite.lifelong.cache import piece_files
 from suite.system import atomic_files
 from suite.system import file_lock
 from suite.system import io_errors
+from suite.system import sealed_json
 
 FILE, MARK, LOCK = "cache.db", "format.json", "lock"
 VERSION = 5  # Up to 4 a log of commits named files of bits; see `earlier_cache`.
@@ -57,18 +57,14 @@ _Result = TypeVar("_Result")
 def version(folder: pathlib.Path) -> int:
   """The version of a cache; a CacheError if the folder is none, or is damaged."""
   path = folder / MARK
-  try:
-    found = json.loads(path.read_text())["version"]
-    if not isinstance(found, int) or found < 1:
-      raise ValueError("version")
-    return found
-  except FileNotFoundError as error:
+  found = sealed_json.load(path, "mark of a cache", "Put it back.", ["version"], CacheError,
+                           or_none=True)
+  if not found:
     raise CacheError(f"{folder} is no accuracy cache (it has no {MARK}). Make one with: suite "
-                     f"lifelong add-models --cache {folder} ...") from error
-  except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
-    if io_errors.of(error):
-      raise
-    raise CacheError(f"{path} is damaged: put it back.") from error
+                     f"lifelong add-models --cache {folder} ...")
+  if not isinstance(number := found["version"], int) or number < 1:
+    raise CacheError(f"{path} is damaged: put it back.")
+  return number
 
 
 def check_version(folder: pathlib.Path) -> None:
@@ -124,7 +120,7 @@ def changing(folder: pathlib.Path, names: Sequence[str] = tuple(TABLES)) -> Iter
     is_new = not os.path.lexists(folder / MARK)
     try:
       if is_new:
-        atomic_files.write(folder / MARK, json.dumps({"version": VERSION}).encode())
+        atomic_files.write(folder / MARK, sealed_json.text({"version": VERSION}).encode())
         atomic_files.sync_folder(folder.parent)
       check_version(folder)
       before = read(folder, names)

@@ -80,7 +80,7 @@ class EarlierCache:
         str(first) for first in np.cumsum([0, *self._sizes[:-1]])] or not all(
             isinstance(one, range) for one in ids):
       self.ids = [str(one) for batch in ids for one in batch]
-    found = json.loads((folder / catalog.MARK).read_text())
+    found = sealed_json.read(folder / catalog.MARK)
     self.facts: dict[str, Any] = {
         "threshold": found.get("threshold"), "values": "range" in found, "hashes": self._hashes(),
         "tasks": {name: cache_tasks.Task(**one) for name, one in found.get("tasks", {}).items()}

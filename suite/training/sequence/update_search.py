@@ -25,11 +25,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 import itertools
-import json
 import pathlib
 from typing import Any, NamedTuple
 
 from suite.system import atomic_files
+from suite.system import sealed_json
 from suite.training.sequence import update_strategies
 
 UpdateTimes = tuple[int, ...]
@@ -66,17 +66,18 @@ def cost(plan: UpdateTimes) -> int:
 
 def check(name: str, steps: Sequence[int]) -> UpdateTimes:
   """Returns the steps as a plan; `name` is for the message if they are none."""
-  rising = all(a < b for a, b in zip(steps, steps[1:]))
-  whole = all(isinstance(t, int) and not isinstance(t, bool) and t > 0 for t in steps)
-  if not rising or not whole:
-    raise ValueError(f"{name} is {list(steps)}; give whole numbers above 0 in rising order.")
+  steps = list(steps) if isinstance(steps, tuple) else steps
+  whole = isinstance(steps, list) and all(
+      isinstance(t, int) and not isinstance(t, bool) and t > 0 for t in steps)
+  if not whole or any(a >= b for a, b in zip(steps, steps[1:])):
+    raise ValueError(f"{name} is {steps!r:.80}; give whole numbers above 0 in rising order.")
   return tuple(steps)
 
 
 def write(path: pathlib.Path, plan: UpdateTimes, **about: Any) -> None:
   """Writes a plan and plain values about it as JSON."""
   path.parent.mkdir(parents=True, exist_ok=True)
-  text = json.dumps({_STEPS: plan, **about}, indent=1)
+  text = sealed_json.text({_STEPS: plan, **about})
   atomic_files.write(path, f"{text}\n".encode())
 
 
@@ -86,11 +87,9 @@ def read(path: str | pathlib.Path) -> UpdateTimes:
   if not place.is_file():
     raise FileNotFoundError(f"There is no plan of update times {str(path)!r}. Give the file that "
                             "tools/update_oracle.py wrote, or the times themselves.")
-  try:
-    return check(str(place), json.loads(place.read_text(encoding="utf-8"))[_STEPS])
-  except (json.JSONDecodeError, KeyError, TypeError) as error:
-    raise ValueError(f"{place} is not a plan of update times: {error!r}. Make it again with "
-                     "tools/update_oracle.py.") from error
+  plan = sealed_json.load(place, "plan of update times", "Make it again with "
+                          "tools/update_oracle.py.", [_STEPS])
+  return check(str(place), plan[_STEPS])
 
 
 Evaluate = Callable[[Sequence[UpdateTimes]], Sequence[float]]

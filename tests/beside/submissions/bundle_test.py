@@ -93,6 +93,10 @@ def test_manifest_and_description_are_checked(tmp_path):
       f"{hashlib.sha256(data).hexdigest()}  {name}\n" for name, data in sums.items()))
   assert "is no list of digests" in problem(manifest="x")
   assert "has format 2" in problem(about={**ABOUT, "format": 2})
+  assert "has format 0; this suite reads 1" in problem(about={**ABOUT, "format": 0})
+  for seed in (-1, 10**400):
+    found = problem(about={**ABOUT, "runs": [{**RUN, "seed": seed}]})
+    assert "seeds are whole numbers from 0 to 2147483647" in found and len(found) < 250
   assert "has not the fields" in problem(about={**ABOUT, "more": 1})
   assert "needs a license" in problem(about={**ABOUT, "license": " "})
   assert "seed of run 0 of submission.json is True" in problem(

@@ -26,6 +26,7 @@ from suite.reporting import run_dir
 from suite.running import python_run
 from suite.state import snapshots
 from suite.state import state_log
+from suite.system import sealed_json
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 ABOUT = bundle.About("CC0-1.0", "me@example.org", "a test")
@@ -221,12 +222,12 @@ def test_digests_of_what_is_learned_are_compared_where_they_are(made, tampering,
   copy.root.mkdir()
   copy.about = bundle.unpack(made[1], copy.root)
   path = copy.folder() / "data_digests.json"
-  digests, found = json.loads(path.read_text()), []
+  digests, found = state_log.read_data(path.parent), []
   learned = [name for name in digests if state_log.is_trained(name)]
   assert learned == ["bucket_01 (learned)", "bucket_02 (learned)"]
   without = {name: one for name, one in digests.items() if name not in learned}
   for changed in ({**digests, learned[1]: digests[learned[0]]}, without):  # Of an earlier version.
-    path.write_text(json.dumps(changed))
+    path.write_text(sealed_json.text({"data": changed}))
     copy.write(tmp_path / "b.zip")
     found.append([check.text for check in verification.verify(tmp_path / "b.zip").failed])
   assert found == [["the images of 'bucket_02 (learned)', or their labels, are not those of the "
@@ -287,13 +288,18 @@ def test_the_commands_and_the_site(made, tmp_path, capsys):
   shutil.copyfile(path, tmp_path / "b" / "other.zip")
   (tmp_path / "b" / "damaged.zip").write_bytes(b"no")
   lines = site.build(tmp_path / "b", tmp_path / "site", "Digits")
-  assert lines[0].startswith("left out, damaged.zip") and "2 bundles, 1 methods" in lines[-1]
+  assert lines[0].startswith("left out, damaged.zip") and "1 bundles, 1 methods" in lines[-1]
+  assert lines[1] == "left out, other.zip: it is the bundle mine.zip again"
   page = (tmp_path / "site" / "index.html").read_text()
   assert 'href="methods/ncm.html"' in page and 'href="bundles/mine.zip"' in page
   assert "answers agree" in page and str(tmp_path) not in page
   page = (tmp_path / "site" / "methods" / "ncm.html").read_text()
   assert "me@example.org" in page and 'href="../bundles/mine.zip"' in page
   assert str(tmp_path) not in page
+  (tmp_path / "b" / "mine.json").write_text(found.replace("agree", "agreed"))
+  (tmp_path / "b" / "other.zip").unlink()
+  lines = site.build(tmp_path / "b", tmp_path / "site", "Digits")
+  assert "mine.json is damaged, or no output of suite verify --json" in lines[1]
 
 
 def test_budgets_are_tables_and_what_does_not_fit_is_handed_in(made, tmp_path):
@@ -340,7 +346,7 @@ def _board(workdir, folder, **values):
   path.write_text(json.dumps({
       "format": 1, "run": "digits/clear", "params": ["digits.buckets.num_buckets=2"], "seeds": [0],
       "budget": "", "interval": 2, "settings": [], "environments": [],
-      "data": json.loads((workdir / "ncm" / "data_digests.json").read_text()), **values}))
+      "data": json.loads((workdir / "ncm" / "data_digests.json").read_text())["data"], **values}))
   return path
 
 
@@ -407,6 +413,25 @@ def test_a_bad_board_is_an_error_of_one_line(values, text, made, tmp_path):
 def test_a_board_that_is_not_there_is_said_to_be_missing(tmp_path):
   with pytest.raises(gin_files.ConfigError, match="none.json is no board: .*no such file"):
     board.read(tmp_path / "none.json")
+
+
+def test_a_bundle_of_a_gpu_is_compared_within_bounds_and_refused_by_a_board(
+    made, tampering, tmp_path):
+  def on_a_gpu(copy, rng):
+    del rng
+    path = copy.folder().parent / run_dir.ENVIRONMENT
+    path.write_text(run_dir.sealed({
+        **run_dir.read_json(path), "device": "mirrored: 1 x GPU (NVIDIA H200)"}))
+    run_dir.save_sums(path.parent)
+
+  path = _changed(made[1], tampering, tmp_path, on_a_gpu)[1]
+  report = verification.verify(path, replay=6, states=made[0], recompute=False)
+  assert not report.failed, verification.text(report)
+  ours = {"device": run_dir.read_json(made[0] / run_dir.ENVIRONMENT)["device"]}
+  report = verification.verify(path, recompute=False, board=board.read(
+      _board(made[0], tmp_path, environments=[ours])))
+  assert [check.text for check in report.failed] == [
+      "its environment is none of those that count as equal here: device"]
 
 
 def test_a_method_is_called_by_what_it_makes(tmp_path):

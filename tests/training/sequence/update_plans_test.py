@@ -3,10 +3,9 @@
 
 from __future__ import annotations
 
-import json
-
 import pytest
 
+from suite.system import sealed_json
 from suite.training.sequence import update_search
 from suite.training.sequence import update_strategies
 
@@ -41,7 +40,7 @@ def test_the_cost_is_the_sum_of_the_times():
 def test_a_file_holds_the_plan_and_what_is_said_about_it(tmp_path):
   path = tmp_path / "new" / "times.json"
   update_search.write(path, (5, 9), score=0.5)
-  assert json.loads(path.read_text()) == {"steps": [5, 9], "score": 0.5}
+  assert sealed_json.read(path, needs_digest=True) == {"steps": [5, 9], "score": 0.5}
   assert update_search.read(path) == (5, 9)
   assert update_search.At(str(path)).decide(observed(9)).update
 
@@ -55,6 +54,10 @@ def test_times_that_are_no_plan_are_refused(steps):
 def test_files_that_are_none_are_refused(tmp_path):
   with pytest.raises(FileNotFoundError, match="no plan of update times .*tools/update_oracle.py"):
     update_search.At(str(tmp_path / "none.json"))
-  (tmp_path / "bad.json").write_text('{"times": [1]}')
-  with pytest.raises(ValueError, match="bad.json is not a plan .*Make it again"):
-    update_search.read(tmp_path / "bad.json")
+  bad = tmp_path / "bad.json"
+  for text, said in (('{"times": [1]}', "damaged, or no plan .*no steps.*Make it again"),
+                     ("[" * 100_000, "nested too deeply.*Make it again"),
+                     ('{"steps": 5}', "whole numbers"), ('{"steps": [1, "2"]}', "whole numbers")):
+    bad.write_text(text)
+    with pytest.raises(ValueError, match=f"bad.json is .*{said}"):
+      update_search.read(bad)
