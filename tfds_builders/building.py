@@ -38,6 +38,7 @@ def build(name: str, data_dir: status.DataDir = None, *, beam_options: str = "",
     errors.DataError: the name is unknown, the files are missing or do not match the row, or the
       disk is full. No partially prepared data are left behind.
   """
+  from google.protobuf import json_format  # pylint: disable=g-import-not-at-top
   import tensorflow_datasets as tfds  # pylint: disable=g-import-not-at-top
   if status.is_timeline(name):
     found = status.inspect(name, data_dir)
@@ -49,7 +50,12 @@ def build(name: str, data_dir: status.DataDir = None, *, beam_options: str = "",
   directory = status.data_directory(data_dir)
   found = status.inspect(name, data_dir)
   logging.info("%s: %s (%s)", name, found.state, found.reason)
-  builder = tfds.builder(name, data_dir=directory)
+  try:
+    builder = tfds.builder(name, data_dir=directory)
+  except json_format.ParseError as error:
+    folder = next((directory / name).glob("*/dataset_info.json")).parent
+    raise errors.DataError(f"{name}: {folder}/dataset_info.json cannot be read, so it was cut or "
+                           f"edited. Delete {folder} and give the same command.") from error
   if found.state == status.PREPARED:
     left_out = builder.info.metadata["left_out"] if without else ()
     if sorted(without) != list(left_out):

@@ -77,6 +77,7 @@ class RowBuilder(
         supervised_keys=supervised_keys if row_records.input_name(row) else None,
         homepage=row.homepage,
         citation=row.citation,
+        license=row.license or None,
         metadata=tfds.core.MetadataDict())
 
   def _download_and_prepare(self, dl_manager, download_config) -> None:

@@ -29,7 +29,6 @@ from suite.reporting import quantities
 from suite.reporting import run_dir
 from suite.reporting import table_dir
 from suite.reporting import tables
-from suite.reporting.nevis_panels import panel_list
 from suite.reporting.run_panels import report_sections
 
 _DRAWN = ("pareto", "matrix", "table")  # Panels whose figures a page has that names none.
@@ -78,8 +77,7 @@ def _parser() -> argparse.ArgumentParser:
   parser.add_argument("--output", type=pathlib.Path, metavar="FILE.md")
   parser.add_argument("--title", default="Results")
   parser.add_argument("--panel", action="append", default=[], metavar="NAME",
-                      choices=[report_sections.ALL, *report_sections.NAMES, *panel_list.NAMES],
-                      help="may be repeated")
+                      help="as in `suite report`; may be repeated")
   return parser
 
 

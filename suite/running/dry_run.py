@@ -573,8 +573,15 @@ def _table_text(num_chosen: int,
     lines += data({
         "left_out": [], "estimated": sorted({e for _, f in known for e in f["estimated"]}),
         "missing": {name: why for _, f in known for name, why in f["missing"].items()}})
-  lines += [f"{cells[0].row}/{cells[0].column}: {facts['error']}" for cells, facts in planned
-            if "error" in facts]
+  refused: dict[str, list[str]] = {}  # Cells by the reason, without gin's trail of calls.
+  for cells, facts in planned:
+    if "error" in facts:
+      reason = "\n".join(line for line in facts["error"].splitlines()
+                         if not line.startswith("  In call to configurable"))
+      refused.setdefault(reason, []).append(f"{cells[0].row}/{cells[0].column}")
+  lines += [f"{', '.join(names)}: {reason}" for reason, names in refused.items()]
+  if not known:
+    raise planning.NoEstimateError("\n".join(["There is no estimate of any cell.", *lines]))
   return "\n".join(lines)
 
 

@@ -22,6 +22,7 @@ def test_panels_are_printed_and_drawn(tmp_path, capsys):
 
 @pytest.mark.parametrize("flags, message", [
     (["--panel", "pie"], "Unknown panel 'pie'; allowed are all, headline, samples, scores, pareto"),
+    (["--panel", "starst"], "Unknown panel 'starst'; the nearest are starts"),
     (["--panel", "pie", "--figures", "f"], "Unknown panel 'pie'; allowed are all, headline"),
     (["--panel", "forward_transfer"], "Nothing in .* has what forward_transfer shows"),
     (["--figures", "f"], "--figures draws what --panel names: add --panel all"),

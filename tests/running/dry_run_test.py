@@ -9,6 +9,7 @@ import time
 import pytest
 import tensorflow as tf
 
+from suite import cli
 from suite.compute import distribution
 from suite.compute import ledger
 from suite.configs import gin_files
@@ -233,3 +234,13 @@ def test_a_process_plans_rows_that_set_the_same_parameters(tmp_path):
 
   assert parts(4) == [["a1", "a2", "c1", "c2"], ["b1", "b2"], ["d1", "d2", "e1", "e2"]]
   assert parts(1) == [["a1", "a2"], ["c1", "c2"], ["b1", "b2"], ["d1", "d2"], ["e1", "e2"]]
+
+
+def test_a_table_without_any_estimate_says_each_reason_once(tmp_path, capsys):
+  data = str(tmp_path)
+  assert cli.main(["run", "nevis/figure12", "--dry_run", "--rate", "1e13", "--data_dir", data,
+                   "--workdir", str(tmp_path / "w"), "--only", "indep/*"]) == 1
+  said = capsys.readouterr()
+  assert "There is no estimate of any cell." in said.err and not said.out
+  assert said.err.count("Data set 'nevis/imagenet2012' is not prepared, and its classes are") == 1
+  assert "indep/10K, indep/25K, indep/50K: " in said.err and "configurable" not in said.err

@@ -61,14 +61,24 @@ def test_every_character_of_omniglot_is_in_one_split(tmp_path, read_splits):
                                   "mini_imagenet/images"])
 def test_slimagenet_has_whole_classes_in_each_split(name, tmp_path, read_splits):
   row = _row(name, 10, images_per_class=3, classes=_SMALL)
-  _, counts, records = _built(name, row, tmp_path, read_splits)
+  builder, counts, records = _built(name, row, tmp_path, read_splits)
   assert counts == {split: 3 * count for split, count in _SMALL.items()}
   for split, classes in (("train", range(7)), ("validation", [7]), ("test", [8, 9])):
     found = collections.Counter(int(record["label"]) for record in records[split])
     assert found == dict.fromkeys(classes, 3)
+  assert builder.info.as_proto.redistribution_info.license.startswith("ImageNet: non-")
   shapes = {tuple(tf.io.decode_image(record["image"]).shape)
             for found in records.values() for record in found}
   assert len(shapes) == 1
+
+
+def test_a_cut_dataset_info_is_named_with_the_folder_to_delete(tmp_path, read_splits):
+  row = _row("slimagenet64/images", 10, images_per_class=3, classes=_SMALL)
+  builder, _, _ = _built("slimagenet64/images", row, tmp_path, read_splits)
+  path = pathlib.Path(builder.data_dir) / "dataset_info.json"
+  path.write_text(path.read_text()[:100])
+  with pytest.raises(errors.DataError, match="dataset_info.json cannot be read.*Delete .*images"):
+    tfds_builders.build("slimagenet64/images", tmp_path / "data")
 
 
 def test_downsampled_images_have_their_channels_last(tmp_path):

@@ -260,7 +260,7 @@ def test_a_server_that_is_not_there_is_asked_twice():
 def test_a_message_about_missing_files_says_where_the_home_page_is_and_what_is_inside():
   said = sources.not_found("slimagenet64/images", catalog.find("slimagenet64/images")[1])
   assert "home page: https://zenodo.org/record/3672132" in said
-  assert "inside: {split}/{label}/{item}.png" in said
+  assert "inside: {split}/{label}/{item}.{extension}" in said
   assert "save the archive of https://zenodo.org/record/3672132 as DIR/SlimageNet64" in said
   for name in catalog.names():  # Of every row: what is inside, and where to read more.
     _, row = catalog.find(name)

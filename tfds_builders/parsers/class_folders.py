@@ -2,7 +2,8 @@
 """Archives of image files; a template of the member names gives label and split.
 
 `"{split}/{label}/{item}.jpg"` reads `any/folders/train/airplane/0001.jpg`: each field matches a
-piece of the name without a slash; any folders may come before the template.
+piece of the name without a slash; any folders may come before the template. The field {extension}
+matches png, jpg and jpeg, in small or capital letters.
 """
 
 from __future__ import annotations
@@ -33,7 +34,8 @@ def parse(paths: Mapping[str, pathlib.Path], *, template: str,
     ignore: regular expression of image files (whole names) that are not examples.
   """
   split_folders = split_folders or _POOLED
-  pattern = templates.ending(template, {"split": templates.one_of(split_folders)})
+  pattern = templates.ending(template, {"split": templates.one_of(split_folders),
+                                         "extension": "(?i:png|jpe?g)"})
   for path in paths.values():
     for match, where, data in templates.matching(
         path, pattern, template, images=_IMAGE, ignore=re.compile(rf"\A(?:{ignore})\Z")):
@@ -54,14 +56,15 @@ def write_fixture(directory: pathlib.Path, file_names: Sequence[str], class_name
     for label in class_names:
       for item in range(1, per_class + 1):
         name = template.format(split=folder, label=label, item=item)
-        members[f"top/{name}"] = _image(name, seed=len(members))
+        members[f"top/{name}"] = picture(name, (7, 5, 3), seed=len(members))
   fixtures.write_archive(directory / file_names[0], members)
   return {split: per_class * len(class_names) for split in (split_folders or _POOLED).values()}
 
 
-def _image(name: str, seed: int) -> bytes:
+def picture(name: str, shape: tuple[int, int, int], seed: int) -> bytes:
+  """Returns an image in the format that its name ends with; of .pgm the first channel."""
   if name.endswith(".pgm"):
-    return fixtures.pgm((7, 5), seed)
+    return fixtures.pgm(shape[:2], seed)
   if name.endswith(".png"):
-    return images.png(fixtures.pixels((7, 5, 3), seed))
-  return fixtures.jpeg((7, 5, 3), seed)
+    return images.png(fixtures.pixels(shape, seed))
+  return fixtures.jpeg(shape, seed)

@@ -15,7 +15,6 @@ from tfds_builders import errors
 from tfds_builders.parsers import class_folders
 from tfds_builders.parsers import example
 from tfds_builders.parsers import fixtures
-from tfds_builders.parsers import images
 
 
 def parse(paths: Mapping[str, pathlib.Path], *, template: str, split_folders: Mapping[str, str],
@@ -59,7 +58,8 @@ def write_fixture(directory: pathlib.Path, file_names: Sequence[str], class_name
       number += 1
       for item in range(1, images_per_class + 1):
         name = template.format(split=folders[split], label=f"n{number:04d}",
-                               item=f"n{number:04d}{item:04d}")
-        members[f"top/{name}"] = images.png(fixtures.pixels((4, 4, 3), seed=len(members)))
+                               item=f"n{number:04d}{item:04d}",
+                               extension=("png", "jpg", "JPEG")[item % 3])
+        members[f"top/{name}"] = class_folders.picture(name, (4, 4, 3), seed=len(members))
   fixtures.write_archive(directory / file_names[0], members)
   return {split: count * images_per_class for split, count in classes.items()}

@@ -104,7 +104,7 @@ SLIMAGENET_ROWS = (
     _slimagenet(
         "images", "SlimageNet64, as published", "https://zenodo.org/record/3672132",
         Layout(class_splits, files=(File("SlimageNet64.tar.bz2"),),
-               args={"template": "{split}/{label}/{item}.png",
+               args={"template": "{split}/{label}/{item}.{extension}",
                      "split_folders": {"train": splits.TRAIN, "val": splits.VALIDATION,
                                        "test": splits.TEST},
                      "classes": _SPLIT_CLASSES, "images_per_class": 200},

@@ -107,6 +107,10 @@ class ClassGroups:
                                data_dir=self._data_dir)
     if self._split is not None:
       return stream_entry.of(read(self._split), 0, seed=0)
+    if (missing := self._missing()) is not None:
+      raise FileNotFoundError(f"Data set {self.name!r} is not prepared, and its classes are the "
+                              f"tasks of the stream: {missing.reason}"
+                              f"{' Run: ' + missing.command if missing.command else ''}")
     found = tfds_source.num_examples(self.name, data_dir=self._data_dir)
     if not set(stream_entry.SPLITS) <= set(found):
       raise ValueError(f"Data set {self.name!r} has the splits {', '.join(sorted(found))}, not the "

@@ -10,6 +10,7 @@ from __future__ import annotations
 import collections
 from collections.abc import Iterable, Mapping, Sequence
 import datetime
+import difflib
 import os
 import pathlib
 import re
@@ -190,13 +191,19 @@ def chosen(sections: Sequence[panels.Section], names: Sequence[str]
            ) -> list[panels.Section]:
   """The panels of these names, and the sections that have some; all of them for "all".
 
+  A name is one of `NAMES` or `panel_list.NAMES`, or that of a single panel as `named` has it.
+
   Raises:
     ValueError: a name is not known.
   """
-  known = {ALL: "", **NAMES, **panel_list.NAMES}
-  if unknown := sorted(set(names) - set(known)):
-    raise ValueError(f"Unknown panel {', '.join(map(repr, unknown))}; allowed are "
-                     f"{', '.join(known)}.")
+  shown = {id(panel): name for name, panel in named(sections).items()}
+  own = {panel.name for section in sections for panel in section.panels} | set(shown.values())
+  known = [*dict.fromkeys([ALL, *NAMES, *panel_list.NAMES, *sorted(own)])]
+  for name in names:
+    if name not in known:
+      near = ", ".join(difflib.get_close_matches(name, known, n=4))
+      nearest = f"the nearest are {near}; " if near else ""
+      raise ValueError(f"Unknown panel {name!r}; {nearest}allowed are {', '.join(known)}.")
   if ALL in names:
     return list(sections)
   found = []
@@ -205,7 +212,8 @@ def chosen(sections: Sequence[panels.Section], names: Sequence[str]
     for panel in section.panels:
       short = panel.group or re.sub(r"_\d+$", "", panel.name)  # Of "table_1".
       # All panels of a leaderboard are tables.
-      if (short if short in NAMES or short in panel_list.NAMES else "table") in names:
+      general = short if short in NAMES or short in panel_list.NAMES else "table"
+      if {general, panel.name, shown[id(panel)]} & set(names):
         kept.append(panel)
     found += [section._replace(panels=kept)] if kept else []
   return found

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import html
 import json
 import os
 
@@ -10,8 +11,11 @@ import nevis_runs
 import pytest
 
 import suite
+from suite import cli
+from suite.reporting import figures
 from suite.reporting import quantities
 from suite.reporting import tables
+from suite.reporting.nevis_panels import stream_results
 from suite.reporting.run_panels import report_sections
 
 
@@ -205,3 +209,42 @@ def test_a_page_shows_methods_first_and_says_what_was_run(tmp_path):
   assert {"run": "w", "command": "suite run x", "seeds": "3"}.items() <= about.items()
   assert about["versions"] == f"suite {suite.__version__}, Python 3.11, TensorFlow 2.15"
   assert section.panels[0].best == {(0, 2)}  # The accuracy of lwf.
+
+
+def _every_panel_run(folder):
+  """A stream of NEVIS'22 with all of its panels, by records."""
+  for name, errors in (("indep", (0.4, 0.5, 0.4, 0.6)), ("ft_d", (0.4, 0.5, 0.3, 0.4))):
+    starts = ("random", "a", "a", "b") if name == "ft_d" else ("random",) * 4
+    candidates = {"b": {"a": 0.3}, "a@2": {"a": 0.2, "b": 0.4}, "c": {"a": 0.5, "b": 0.1}}
+    nevis_runs.write(folder / "w" / name, errors, starts=starts,
+                     candidates=candidates if name == "ft_d" else None)
+  (folder / "facts.csv").write_text(
+      "task,domain,size,height,width\na,faces,10,8,8\nb,OCR,2000,64,64\nc,faces,9,128,128\n")
+  return stream_results.read_facts(folder / "facts.csv")
+
+
+def test_every_panel_has_one_name_for_text_figure_page_and_request(tmp_path, capsys):
+  facts = _every_panel_run(tmp_path)
+  sections = report_sections.load([tmp_path / "w"], facts)
+  names = list(report_sections.named(sections))
+  assert {"domain", "size", "resolution", "starts_ft_d", "transfer_knn_ft_d"} <= set(names)
+  groups = {panel.group for section in sections for panel in section.panels if panel.group}
+  assert {"groups", "starts", "transfer", "regret", "pareto", "tasks"} <= groups
+  assert cli.main(["report", str(tmp_path / "w"), "--panel", "all", "--task_facts",
+                   str(tmp_path / "facts.csv"), "--out", str(tmp_path / "page.html")]) == 0
+  page = html.unescape((tmp_path / "page.html").read_text()).lower()
+  for name in [*names, *groups]:
+    found = report_sections.named(report_sections.chosen(sections, [name]))
+    assert (list(found) == [name]) if name in names and name not in groups else found, name
+    arguments = ["report", str(tmp_path / "w"), "--panel", name, "--task_facts",
+                 str(tmp_path / "facts.csv")]
+    assert cli.main(arguments) == 0
+    text = capsys.readouterr().out
+    assert cli.main([*arguments, "--figures", str(tmp_path / name)]) == 0
+    shown = capsys.readouterr().out
+    for own, panel in found.items():
+      assert panel.title in text and panel.title in shown, own
+      # The section has the stream's name.
+      assert panel.title.split(": ", 1)[-1].lower() in page, own
+      if panel.chart and figures.can_draw(panel.chart):
+        assert (tmp_path / name / f"{own}.png").is_file()
