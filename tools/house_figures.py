@@ -33,10 +33,10 @@ from typing import Any, NamedTuple
 PACKAGES = ("suite", "tfds_builders")
 SHORT = 60  # Lines of a short module.
 # Low to high. The last floor is the modules directly in suite/: the command line.
-FLOORS = ("tfds_builders", "suite/system", "suite/compute", "suite/metrics", "suite/models",
-          "suite/state", "suite/contracts", "suite/data", "suite/training", "suite/learners",
-          "suite/lifelong", "suite/protocols", "suite/reporting", "suite/configs",
-          "suite/experiment.py", "suite/tables", "suite/running", "suite/beside", "suite/commands",
+FLOORS = ("tfds_builders", "suite/system", "suite/compute", "suite/metrics", "suite/lifelong",
+          "suite/models", "suite/state", "suite/contracts", "suite/data", "suite/training",
+          "suite/learners", "suite/protocols", "suite/reporting", "suite/configs",
+          "suite/experiment.py", "suite/tables", "suite/running", "suite/commands", "suite/beside",
           "suite")
 
 # Runs whose gradients are looked at, with bindings that make them short.
