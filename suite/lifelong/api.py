@@ -211,9 +211,9 @@ def compare(first: estimator.Estimate, second: estimator.Estimate, num_samples: 
   samples, int [N], such as those of a `Reference`, both have Student's test of clusters.
 
   The samples that both were asked at random are compared, also if one was asked before the cache
-  grew, or more of them. All estimates of one question set have such samples. The difference is that
-  of the answers: what questions have in common cancels, and what predictions pull to the middle
-  does not. Of answers that are no random sample, but have an interval (`adaptive_start`), the
+  grew, or more of them. All estimates of one question set have such samples. The difference is
+  between the answers: what questions have in common cancels, and what predictions pull to the
+  middle does not. Where answers are no random sample, but have an interval (`adaptive_start`), the
   estimates are compared, as if their errors were independent.
   """
   one, two = first.sample, second.sample

@@ -91,7 +91,7 @@ def design_effect(values: np.ndarray, runs: np.ndarray | None = None) -> float:
 
 
 def clustered_effect(values: np.ndarray, clusters: np.ndarray, together: float) -> float:
-  """Variance of the mean of values [n] over that of independent ones, 1 at least.
+  """Variance of the mean of values [n] over the variance for independent ones, 1 at least.
 
   Deviations are summed within clusters before they are squared (Miller, 2024), as far as clusters
   were drawn `together` (`random_sample.of_all`). It is times the square of what Student's t of as

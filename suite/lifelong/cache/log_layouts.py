@@ -1,7 +1,7 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
 """Logs whose samples are plain records: one reader, and a table of the fields of each writer.
 
-The fields are those of the writers' code and of public files: every-eval-ever's schema 0.3 of
+The fields come from the writers' code and from public files: every-eval-ever's schema 0.3 of
 instances, AlpacaEval's annotations.json, OpenCompass' --dump-eval-details, and
 
   evalplus   evalplus/evaluate.py at 26d6d00 (SAMPLES.eval_results.json, or eval_results.json in

@@ -191,7 +191,7 @@ def chosen(sections: Sequence[panels.Section], names: Sequence[str]
            ) -> list[panels.Section]:
   """The panels of these names, and the sections that have some; all of them for "all".
 
-  A name is one of `NAMES` or `panel_list.NAMES`, or that of a single panel as `named` has it.
+  A name is one of `NAMES` or `panel_list.NAMES`, or a single panel's name as `named` has it.
 
   Raises:
     ValueError: a name is not known.
