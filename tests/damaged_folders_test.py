@@ -14,6 +14,7 @@ import shutil
 import numpy as np
 import pytest
 
+import suite
 from suite import cli
 from suite.lifelong.cache import accuracy_cache
 from suite.reporting import records
@@ -22,7 +23,7 @@ from suite.reporting import table_dir
 from suite.state import predictions
 from suite.state import snapshots
 
-ENVIRONMENT = {"command": "suite run x", "seed": 0, "suite": "0.1.0", "device": "CPU",
+ENVIRONMENT = {"command": "suite run x", "seed": 0, "suite": suite.__version__, "device": "CPU",
                "learners": ["ada"], "packages": {"numpy": "1"}, "arithmetic": {"op_threads": 2}}
 
 

@@ -244,7 +244,8 @@ def _shard_lengths(folder: pathlib.Path) -> dict[str, list[int]]:
   except FileNotFoundError as error:
     raise ValueError("it has no dataset_info.json") from error
   except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
-    raise ValueError(f"its dataset_info.json cannot be read: {type(error).__name__}") from error
+    raise ValueError(
+        f"its dataset_info.json cannot be read ({type(error).__name__}: {error})") from error
 
 
 def _memory(row: row_lib.Row, num_examples: int | None) -> int | None:

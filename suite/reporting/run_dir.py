@@ -35,6 +35,7 @@ CONFIG_DIGEST = "config_digest"  # Of an environment.
 CHANGES = "changes"  # Of an environment: by learner, what its label does not say (`RunOrigin`).
 SUMS = "SHA256SUMS"  # Of a work directory's texts, in the form of sha256sum.
 _TEXTS = (CONFIG, ENVIRONMENT, "operative_config.gin", "report.txt")
+_ALIKE = ("0.1", "0.2")  # Versions of the suite in whose records a name has the same meaning.
 UNKNOWN = "unknown protocol"
 _RESTORE = "Restore it from a copy, or run the same command in a new work directory."
 OWN_METRICS = "own_metrics"  # Of a summary: the values of the user's metrics by name.
@@ -148,10 +149,8 @@ def load(dirs: Iterable[str | os.PathLike], *, every: bool = False) -> list[Run]
     if any(problems):
       raise ValueError(next(filter(None, problems)))
     environment = read_json(folder / ENVIRONMENT) or read_json(home / ENVIRONMENT)
-    # Records of another version may differ.
-    theirs, ours = (str(version).split(".")[:2] for version in (
-        environment.get("suite") or suite.__version__, suite.__version__))
-    if theirs != ours:
+    theirs = str(environment.get("suite") or suite.__version__)
+    if ".".join(theirs.split(".")[:2]) not in _ALIKE:
       raise ValueError(
           f"{folder / RECORDS} was written by suite {environment['suite']}, and this is suite "
           f"{suite.__version__}: values of one name may differ. Report it with that version, or "
