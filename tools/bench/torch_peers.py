@@ -73,7 +73,7 @@ def replay(method: str, net: str, batch: int, slots: int) -> Act:
       "minibatch_size": batch, "alpha": 0.3, "beta": 0.5, "lr": 0.03})
   made = nets.BaseMNISTMLP(_WIDTH, 10) if net == "mlp" else nets.resnet18(10)
   if net != "mlp":
-    made = made.to(memory_format=torch.channels_last)
+    made = made.to("cpu", memory_format=torch.channels_last)
   model = getattr(module, name)(made, torch.nn.functional.cross_entropy, args, None,
                                 dataset=_Series())
   model.net.train()
