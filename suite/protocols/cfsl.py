@@ -93,7 +93,7 @@ class Compute:
     task_batching: "loop", or "grouped": all episodes of a replica's update at once, and of a batch
       of answers, as one net of grouped convolutions, for learners that have that form (MAML);
       records say so. None: "grouped" for these on a GPU, which a small net leaves idle most of the
-      time, else "loop"; a run goes on with the form that it began with.
+      time, else "loop"; a resumed run keeps its form.
     answers_at_once: validation and test episodes of one call; None: 8, or 50 where images are
       encoded before or episodes are grouped. The last call is filled up with further episodes,
       which are charged.
@@ -114,11 +114,10 @@ class Compute:
     """With a batching in place of None: of the run's records, or the best for its device."""
     if self.task_batching is not None:
       return self
-    began: Any = episode_graphs.GROUPED if learner.can_group and "GPU" in device else (
-        episode_graphs.LOOP)
-    if records:
-      began = records[0].get(schema.TASK_BATCHING, episode_graphs.LOOP)
-    return dataclasses.replace(self, task_batching=began)
+    is_grouped = schema.TASK_BATCHING in records[0] if records else (
+        learner.can_group and "GPU" in device)
+    return dataclasses.replace(
+        self, task_batching=episode_graphs.GROUPED if is_grouped else episode_graphs.LOOP)
 
   def check(self, records: Sequence[Mapping[str, Any]]) -> None:
     """Refuses graphs that round otherwise than before, or that XLA would refuse after minutes."""

@@ -163,17 +163,17 @@ def add(cache: accuracy_cache.AccuracyCache, table: accuracy_import.ImportedAnsw
     cache.add_models(new, answers, ids, hashes=hashes, numbers=numbers, **facts)
     found.num_samples = len(ids)
     return found
-  is_new = cache.sample_ids.find(ids) < 0
-  known = np.flatnonzero(~is_new)
-  def of(names: Sequence[str], cells: np.ndarray | None) -> Any:
+  def rows_of(names: Sequence[str], cells: np.ndarray | None) -> Any:
     return None if cells is None else cells[[places[name] for name in names]]
 
-  rows, runs = of(old, answers), of(old, numbers)
+  is_new = cache.sample_ids.find(ids) < 0
+  known = np.flatnonzero(~is_new)
+  rows, runs = rows_of(old, answers), rows_of(old, numbers)
   if old and len(known):  # Refuses answers that differ before anything is added.
     known_ids = [ids[index] for index in known.tolist()]
     num = cache.add_answers(old, rows[:, known], known_ids,
                             hashes=None if hashes is None else hashes[known], **facts)
-    found.num_answers -= int(of(old, is_given)[:, known].sum()) - num
+    found.num_answers -= int(rows_of(old, is_given)[:, known].sum()) - num
   if replaced:  # Before the samples that replace them: after a kill it is done again.
     active_samples.retire(cache, replaced)
   if is_new.any():
@@ -183,5 +183,6 @@ def add(cache: accuracy_cache.AccuracyCache, table: accuracy_import.ImportedAnsw
                       numbers=None if runs is None else runs[:, chosen], **facts)
     found.num_samples = len(chosen)
   if new:
-    cache.add_models(new, of(new, answers), ids, hashes=hashes, numbers=of(new, numbers), **facts)
+    cache.add_models(new, rows_of(new, answers), ids, hashes=hashes,
+                     numbers=rows_of(new, numbers), **facts)
   return found
